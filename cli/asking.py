@@ -98,14 +98,14 @@ def ask(
     from gradtool.engine.questions import each
     from gradtool.viz.views import each as together
 
-    entries: list[together.Shown | together.Refused] = []
+    entries: list[together.Shown | together.PassRefusal] = []
     codes = []
     for line, answer_or_error in each.answers(question, request, out):
         if isinstance(answer_or_error, Exception):
             from . import boundary
 
             said, number = boundary.told(answer_or_error, ())
-            entries.append(together.Refused(line, said))
+            entries.append(together.PassRefusal(line, said))
             codes.append(number)
         else:
             entries.append(together.Shown(line, shown(answer_or_error), answer_or_error.findings))

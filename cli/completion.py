@@ -36,7 +36,7 @@ MOST = 2000
 LOADS = "GRADTOOL_COMPLETE_LOADS"
 
 
-class Files(StringParamType):
+class FileParamType(StringParamType):
     """A text that names a file: the shell completes it."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
@@ -50,7 +50,7 @@ class Folders(StringParamType):
         return [CompletionItem(incomplete, type="dir")]
 
 
-class Names(StringParamType):
+class NameParamType(StringParamType):
     """A text that names tensors or operators of the model on the line; before a model is there, its file."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
@@ -97,14 +97,14 @@ KINDS: dict[str, type[StringParamType]] = {
     "DIR": Folders,
     "[FOLDER]": Folders,
     "[NAME]": Samples,
-    "SELECTOR": Names,
-    "SELECTOR|auto": Names,
-    "[VAR]... MODEL": Names,
-    "OP": Names,
-    "MODEL": Files,
-    "[MODEL]...": Files,
-    "[MODEL|DIRECTORY|GLOB]...": Files,
-    "BEFORE [AFTER]": Files,
+    "SELECTOR": NameParamType,
+    "SELECTOR|auto": NameParamType,
+    "[VAR]... MODEL": NameParamType,
+    "OP": NameParamType,
+    "MODEL": FileParamType,
+    "[MODEL]...": FileParamType,
+    "[MODEL|DIRECTORY|GLOB]...": FileParamType,
+    "BEFORE [AFTER]": FileParamType,
 }
 """What stands in the help for a value -> how it is completed; whatever begins with FILE is a file."""
 
@@ -113,7 +113,7 @@ def equip(command: click.Command) -> click.Command:
     """*command*, whose texts are completed by what its help calls them."""
     for param in command.params:
         metavar = param.metavar or (param.name or "").upper()
-        kind = Files if metavar.startswith("FILE") else KINDS.get(metavar)
+        kind = FileParamType if metavar.startswith("FILE") else KINDS.get(metavar)
         if kind is not None and type(param.type) is StringParamType:
             param.type = kind()
     return command

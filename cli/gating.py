@@ -16,7 +16,7 @@ from .configuration.permitted import Inside
 
 if TYPE_CHECKING:
     from gradtool.engine.gate.baseline import Baseline
-    from gradtool.engine.gate.cache import Cache
+    from gradtool.engine.gate.cache import ResultCache
     from gradtool.engine.gate.check import Check
     from gradtool.engine.gate.discovery import Models
     from gradtool.engine.gate.finding import Severity
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradtool.engine.gate.rule import Rule
     from gradtool.engine.gate.selection import Selection
 
-    from .configuration.files import Source
+    from .configuration.files import ConfigurationFile
     from .configuration.settings import Settings
 
 
@@ -37,7 +37,7 @@ TRAINED: Final = ("GT703", "GT705")
 
 
 @dataclass(frozen=True)
-class Asked:
+class GateOptions:
     """What the options of ``check`` and what files say come to.
 
     Attributes:
@@ -52,7 +52,7 @@ class Asked:
     exit_zero: bool
 
 
-def asked(context: click.Context, values: dict[str, Any]) -> Asked:
+def asked(context: click.Context, values: dict[str, Any]) -> GateOptions:
     """What is asked; takes the options of ``check`` out of *values*, but those that say which models and which forms.
 
     Raises:
@@ -72,7 +72,7 @@ def asked(context: click.Context, values: dict[str, Any]) -> Asked:
     kept = cache(values.pop("no_cache"), folder)
     rules, found = policy(context, values), models(context, values)
     question = Check(policy=rules, baseline=known, fail_on=fail_on, cache=kept, **values)
-    return Asked(question, found, writes, exit_zero)
+    return GateOptions(question, found, writes, exit_zero)
 
 
 def codes(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ def models(context: click.Context, values: dict[str, Any]) -> Models:
     )
 
 
-def _tables(tables: Sequence[Mapping[str, Any]], file: Source) -> Iterator[Mapping[str, Any]]:
+def _tables(tables: Sequence[Mapping[str, Any]], file: ConfigurationFile) -> Iterator[Mapping[str, Any]]:
     """The models of a configuration file; those that are files lie below its folder, and what is fed to them.
 
     Raises:
@@ -312,13 +312,13 @@ def accepted(report: Report, before: Baseline) -> tuple[Baseline, Report]:
     return renewed, replace(report, results=left, suppressed=suppressed, gone=0)
 
 
-def cache(without: bool, folder: str) -> Cache | None:
+def cache(without: bool, folder: str) -> ResultCache | None:
     """Where is kept what came of models; the table of rules is taken from there, too."""
     if without:
         return None
-    from gradtool.engine.gate.cache import Cache
+    from gradtool.engine.gate.cache import ResultCache
 
-    kept = Cache(folder)
+    kept = ResultCache(folder)
     kept.recall_rules()
     return kept
 

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from gradtool.engine.core import source, state
 from gradtool.engine.core.source import Location
 from gradtool.engine.eager.journal import Journal, keep_journal
-from gradtool.engine.eager.parameter import Birth
+from gradtool.engine.eager.parameter import ParameterRecord
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.start import PassRequest, Start
 from gradtool.engine.eager.tape import as_they_were, keep_graphs
@@ -48,7 +48,7 @@ class _Given(NamedTuple):
 
 
 class Live(ABC):
-    """What a running program holds, and what happened to it; the half of a ``sessions.Session`` that gives models.
+    """What a running program holds, and what happened to it; the half of a ``sessions.LiveSession`` that gives models.
 
     Args:
         journal: what is written in; a new one by default.
@@ -65,7 +65,7 @@ class Live(ABC):
         self._given: dict[int, _Given] = {}
         """By the identity of a loss, how backward began there, where that was not one loss with ones."""
         self._watch: contextlib.ExitStack | None = None
-        self.births: list[Birth] = []
+        self.births: list[ParameterRecord] = []
 
     @abstractmethod
     def names(self) -> dict[str, Any]:

@@ -39,7 +39,7 @@ _NEW_OBJECTS = 50_000
 """Objects that are made before the collector looks at them; Python's own number is 700."""
 
 
-class Commands(click.Group):
+class CommandGroup(click.Group):
     """A group whose commands are the files in ``commands/``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -123,9 +123,11 @@ class Commands(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """As click's; a model stands where a command does."""
-        from .completion import Files
+        from .completion import FileParamType
 
-        return super().shell_complete(ctx, incomplete) or Files().shell_complete(ctx, self.params[0], incomplete)
+        return super().shell_complete(ctx, incomplete) or FileParamType().shell_complete(
+            ctx, self.params[0], incomplete
+        )
 
     def invoke(self, ctx: click.Context) -> Any:
         """As click's; the exit code says if the model raised, whatever was answered."""
@@ -206,7 +208,7 @@ def _version(context: click.Context, parameter: click.Parameter, value: bool) ->
     context.exit()
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.option(
     "--version",
     is_flag=True,

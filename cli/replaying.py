@@ -12,7 +12,7 @@ from gradtool.engine.core.errors import FileFormatError
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.saved.comparison import check as replayed
 from gradtool.viz.debugger.saved.expressions import of_cells, of_stops
-from gradtool.viz.debugger.saved.reader import Saved, load
+from gradtool.viz.debugger.saved.reader import SavedSession, load
 from gradtool.viz.debugger.terminal import Screen
 from gradtool.viz.text import printable
 
@@ -20,7 +20,7 @@ from . import errors
 from .context import Output
 
 
-def read(file: str, out: Output, trust: bool, check: bool, ask: bool) -> Saved:
+def read(file: str, out: Output, trust: bool, check: bool, ask: bool) -> SavedSession:
     """The session in a file; notes what of it no file can hold, and what is not evaluated.
 
     Args:
@@ -55,7 +55,7 @@ def _trusted(file: str, expressions: list[str]) -> bool:
     return click.confirm("Evaluate them?", default=False, err=True)
 
 
-def check(saved: Saved, model: Notebook | None, out: Output) -> int:
+def check(saved: SavedSession, model: Notebook | None, out: Output) -> int:
     """Run the cells again and say which one differs; the exit code."""
     replay = replayed(saved, model)
     screen = Screen(sys.stdout, color=False, ascii_only=out.ascii)

@@ -10,10 +10,10 @@ from gradtool.engine.core.answered import Answered
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.core.wording import NOTHING
 
-from .table import Table
+from .table import TextTable
 
 
-def frame(result: Any, tables: Sequence[Table]) -> Any:
+def frame(result: Any, tables: Sequence[TextTable]) -> Any:
     """The ``DataFrame`` of a result: of what its JSON lists, where that has some, else of its first table.
 
     An object in the list has a column for each of its members (``source.file``).
@@ -33,7 +33,7 @@ def frame(result: Any, tables: Sequence[Table]) -> Any:
     return pandas.DataFrame(columns)
 
 
-def _columns(result: Any, tables: Sequence[Table]) -> dict[str, list[Any]]:
+def _columns(result: Any, tables: Sequence[TextTable]) -> dict[str, list[Any]]:
     """Heading -> cells."""
     if isinstance(result, Answered):
         from .results import view

@@ -25,7 +25,7 @@ from .details import Details, details, statistics
 from .forms import BY_ENDING, NAMED, Drawable, Form
 from .mirror.scene import Scene
 from .notebook import present
-from .table import Table
+from .table import TextTable
 
 ValuesById = Mapping[str, Mapping[str, float]]
 
@@ -88,7 +88,7 @@ def graph(
     )
 
 
-def pairs(of: Any, *, title: str = "") -> Table:
+def pairs(of: Any, *, title: str = "") -> TextTable:
     """Forward operators beside their gradient operators, with what is kept between them.
 
     Args:
@@ -101,7 +101,7 @@ def pairs(of: Any, *, title: str = "") -> Table:
     from .render import text
 
     view = _seen(of, title)[0]
-    return Table(heading(view), *text.table(view))
+    return TextTable(heading(view), *text.table(view))
 
 
 class Picture:

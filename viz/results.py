@@ -22,7 +22,7 @@ from gradtool.engine.core.source import Location
 from . import endings
 from .notebook import notebook_display
 from .on_terminal import rich_table
-from .table import Table
+from .table import TextTable
 from .text import printable
 from .tones import TONES
 from .views.view import View, to_text
@@ -43,18 +43,18 @@ def printed(answer: Any) -> str:
 
 
 @singledispatch
-def tables(result: Any) -> list[Table]:
+def tables(result: Any) -> list[TextTable]:
     """The tables of a result; none where its text says all."""
     return []
 
 
 @tables.register
-def _(result: Table) -> list[Table]:
+def _(result: TextTable) -> list[TextTable]:
     return [result]
 
 
 @tables.register
-def _(result: StatsStory) -> list[Table]:
+def _(result: StatsStory) -> list[TextTable]:
     headings = ["parameter", "shape", "‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict", "source"]
     rows = []
     for line in result.parameters:
@@ -63,11 +63,11 @@ def _(result: StatsStory) -> list[Table]:
         if g is not None:
             sizes = [_number(g.norm), _number(line.ratio), _number(g.largest), str(g.zeros), str(g.nonfinite)]
         rows.append([line.name, _shape(line.shape), *sizes, line.verdict, _place(line.loc)])
-    return [Table("gradients", headings, rows)]
+    return [TextTable("gradients", headings, rows)]
 
 
 @tables.register
-def _(result: SavedStory) -> list[Table]:
+def _(result: SavedStory) -> list[TextTable]:
     headings = ["tensor", "made by", "shape", "dtype", "bytes", "read by", "can be computed again", "source"]
     rows = [
         [
@@ -82,26 +82,26 @@ def _(result: SavedStory) -> list[Table]:
         ]
         for b in sorted(result.kept, key=lambda b: -b.nbytes)
     ]
-    return [Table("kept for backward", headings, rows)]
+    return [TextTable("kept for backward", headings, rows)]
 
 
 @tables.register
-def _(result: ProfileStory) -> list[Table]:
+def _(result: ProfileStory) -> list[TextTable]:
     headings = ["type", "calls", "median µs", "spread µs", "bytes"]
     rows = [
         [g.name, str(g.calls), f"{1e6 * g.median:.1f}", f"{1e6 * g.spread:.1f}", str(g.nbytes)]
         for g in (*result.by("type"), result.total)
         if g.seconds
     ]
-    return [Table(f"time of operators, {result.repeats} repeats", headings, rows)]
+    return [TextTable(f"time of operators, {result.repeats} repeats", headings, rows)]
 
 
 @tables.register
-def _(result: NanStory) -> list[Table]:
+def _(result: NanStory) -> list[TextTable]:
     headings = ["kind", "part", "operator", "tensor", "elements", "cause", "advice", "source"]
 
-    def table(title: str, births: Iterable[Birth]) -> Table:
-        return Table(title, headings, [_birth(b) for b in births])
+    def table(title: str, births: Iterable[Birth]) -> TextTable:
+        return TextTable(title, headings, [_birth(b) for b in births])
 
     named = (("births", result.births), ("absorbed", result.absorbed), ("intended", result.intended))
     return [table(title, births) for title, births in named if births]
@@ -112,7 +112,7 @@ def _birth(b: Birth) -> list[str]:
 
 
 @tables.register
-def _(result: GradcheckStory) -> list[Table]:
+def _(result: GradcheckStory) -> list[TextTable]:
     headings = ["input", "order", "status", "worst element", "gradient", "difference", "cause", "source"]
     rows = []
     for e in result.entries:
@@ -120,18 +120,18 @@ def _(result: GradcheckStory) -> list[Table]:
         if e.index is not None and e.element is not None:
             worst, pair = str(list(e.index)), [_number(v) for v in e.element]
         rows.append([e.name, str(e.order), e.status, worst, *pair, e.cause or NOTHING, _place(e.loc)])
-    return [Table("gradients and differences", headings, rows)]
+    return [TextTable("gradients and differences", headings, rows)]
 
 
 @tables.register
-def _(result: Answers) -> list[Table]:
+def _(result: Answers) -> list[TextTable]:
     headings = ["tensor", "gradient", "verdict", "source", "line", "advice"]
     rows = [[a.name, a.state or NOTHING, a.label, a.source or NOTHING, a.code, a.advice] for a in result]
-    return [Table("verdicts", headings, rows)]
+    return [TextTable("verdicts", headings, rows)]
 
 
 @tables.register
-def _(result: Answer) -> list[Table]:
+def _(result: Answer) -> list[TextTable]:
     return tables(Answers([result]))
 
 
@@ -146,7 +146,7 @@ def on_terminal(result: Any) -> Iterator[Any]:
         yield rich_table(table.headings, table.rows, partial(_style, table), title=table.title or None)
 
 
-def _style(table: Table, cell: str) -> str:
+def _style(table: TextTable, cell: str) -> str:
     return next((TONES[tone] for start, tone in table.tones.items() if cell.startswith(start)), "")
 
 

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
-from gradtool.engine.answers.diff.structure import Difference
+from gradtool.engine.answers.diff.structure import GraphDifference
 from gradtool.engine.view.graph import BACKWARD, OP, EdgeView, GraphView, NodeView
 
 from . import excerpt
@@ -31,7 +31,7 @@ LARGE: Final = 400
 _NEAR: Final = 2
 
 
-def merged(before: GraphView, after: GraphView, difference: Difference) -> tuple[GraphView, Colouring]:
+def merged(before: GraphView, after: GraphView, difference: GraphDifference) -> tuple[GraphView, Colouring]:
     """The graph of *after* with what only *before* has, and what became of each node.
 
     Args:
@@ -57,7 +57,7 @@ class _Merging:
         fates: id in the merged graph -> what became of it.
     """
 
-    def __init__(self, before: GraphView, after: GraphView, difference: Difference) -> None:
+    def __init__(self, before: GraphView, after: GraphView, difference: GraphDifference) -> None:
         self.before, self.after, self.difference = before, after, difference
         self.there: dict[str, str] = {}
         self.fates: dict[str, str] = {}

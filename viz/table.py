@@ -12,7 +12,7 @@ from .text import cells, printable
 
 
 @dataclass(frozen=True, slots=True)
-class Table(Result):
+class TextTable(Result):
     """Rows of text under headings.
 
     Attributes:

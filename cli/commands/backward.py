@@ -17,7 +17,7 @@ from ..rare import RareOption
 from ..sizes import byte_size
 
 if TYPE_CHECKING:
-    from gradtool.engine.kinds.model import Graph
+    from gradtool.engine.kinds.model import ModelGraph
 
 
 @click.command("backward", cls=Command)
@@ -105,7 +105,7 @@ def _list(values: dict[str, Any], out: Output) -> int:
 
 
 def pictures(
-    graph: Callable[[], Graph], words: list[str], dot: str | None, part: str, folder: str | None
+    graph: Callable[[], ModelGraph], words: list[str], dot: str | None, part: str, folder: str | None
 ) -> dict[str, Content]:
     """The files that ``--dot`` and ``--dump`` ask for.
 

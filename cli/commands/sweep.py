@@ -124,7 +124,7 @@ def command(**values: Any) -> int:
     from gradtool.engine.request.request import Request
     from gradtool.engine.sweeps import axes
     from gradtool.engine.sweeps.at_points import AtPoints
-    from gradtool.engine.sweeps.sweep import Interrupted
+    from gradtool.engine.sweeps.sweep import SweepInterrupted
 
     words, over = list(values.pop("models")), list(values.pop("over"))
     if over:
@@ -136,7 +136,7 @@ def command(**values: Any) -> int:
     _must_be_a_form(out)
     try:
         swept = AtPoints(over=over, set=values.pop("settings"), **values).ask(models, request, points_done)
-    except Interrupted as stop:
+    except SweepInterrupted as stop:
         kept = f"; they are in {results}, and --resume goes on with them" if results not in (None, "-") else ""
         out.note(f"interrupted after {len(stop.swept.rows)} of {stop.swept.points} points{kept}")
         _show(stop.swept, out)

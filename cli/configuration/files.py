@@ -16,7 +16,7 @@ INSIDE = {PROJECT: ("tool", "gradtool")}
 
 
 @dataclass
-class Source:
+class ConfigurationFile:
     """A file that was read.
 
     Attributes:
@@ -52,7 +52,7 @@ class Source:
         return shown if line is None else f"{shown}:{line}"
 
 
-def read(path: str) -> Source | None:
+def read(path: str) -> ConfigurationFile | None:
     """A file; None if nothing of ours stands in it.
 
     Raises:
@@ -77,7 +77,7 @@ def read(path: str) -> Source | None:
         return None
     if not isinstance(values, dict):
         raise ConfigurationError(f"{os.path.basename(path)}: {'.'.join(inside)}: expected a table")
-    return Source(os.path.abspath(path), values, text, inside)
+    return ConfigurationFile(os.path.abspath(path), values, text, inside)
 
 
 def lines(text: str) -> dict[Path, int]:

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import Final
 
 from . import nodes
-from .nodes import Listed, Node, Table
+from .nodes import ListNode, Node, TableNode
 
 SEVERITIES: Final = ("error", "warning", "note")
 
-CODES: Final = Listed(nodes.text(), "Codes, beginnings of codes or names of rules.")
+CODES: Final = ListNode(nodes.text(), "Codes, beginnings of codes or names of rules.")
 
-MODEL: Final = Table(
+MODEL: Final = TableNode(
     "key of a model",
     {
         "target": nodes.text("model.py, model.py:build, pkg.mod:build, or a saved program; below this file's folder."),
         "name": nodes.text("What findings call it."),
         "feed": nodes.text("A file of arrays to feed, FILE.npz."),
-        "arguments": Listed(nodes.text(), "The arguments of a script, which stand behind -- on a command line."),
-        "arg": Listed(nodes.text(), "Arguments of the model's function, NAME=VALUE."),
+        "arguments": ListNode(nodes.text(), "The arguments of a script, which stand behind -- on a command line."),
+        "arg": ListNode(nodes.text(), "Arguments of the model's function, NAME=VALUE."),
         "steps": nodes.whole_or_text("Stop the file after so many backward passes, or all."),
         "loss": nodes.text("The loss: a Python name or a tensor name."),
         "seed": nodes.whole(doc="Seed of parameters and random feeds."),
@@ -33,22 +33,24 @@ MODEL: Final = Table(
 )
 
 SETTINGS: Final[Mapping[str, Node]] = {
-    "severities": Table(
+    "severities": TableNode(
         "rule", others=nodes.one_of(SEVERITIES), doc="By code or name of a rule, a severity in place of its own."
     ),
-    "thresholds": Table(
+    "thresholds": TableNode(
         "rule",
-        others=Table("threshold", others=nodes.number(), doc="gradtool explain CODE lists them."),
+        others=TableNode("threshold", others=nodes.number(), doc="gradtool explain CODE lists them."),
         doc="By code or name of a rule, its thresholds.",
     ),
 }
 """How rules are applied."""
 
-OVERRIDE: Final = Table(
+OVERRIDE: Final = TableNode(
     "key of an override",
     {
-        "files": Listed(nodes.text(), "Paths and globs of model files, below this file's folder; all of them without."),
-        "parameters": Listed(
+        "files": ListNode(
+            nodes.text(), "Paths and globs of model files, below this file's folder; all of them without."
+        ),
+        "parameters": ListNode(
             nodes.text(), "Names and globs of parameters: ignore, severities, thresholds for them alone."
         ),
         "select": CODES,
@@ -60,12 +62,14 @@ OVERRIDE: Final = Table(
 )
 
 TABLES: Final[Mapping[str, Node]] = {
-    "models": Listed(MODEL, "The models that gradtool check without arguments looks at."),
+    "models": ListNode(MODEL, "The models that gradtool check without arguments looks at."),
     **SETTINGS,
-    "per-file-ignores": Table("path", others=CODES, doc="By path or glob, rules whose findings there are left out."),
-    "per-parameter-ignores": Table(
+    "per-file-ignores": TableNode(
+        "path", others=CODES, doc="By path or glob, rules whose findings there are left out."
+    ),
+    "per-parameter-ignores": TableNode(
         "parameter", others=CODES, doc="By name or glob, rules whose findings about such parameters are left out."
     ),
-    "overrides": Listed(OVERRIDE, "How models in some files, or some parameters, are checked."),
+    "overrides": ListNode(OVERRIDE, "How models in some files, or some parameters, are checked."),
 }
 """Tables of the gate, beside the options of commands."""

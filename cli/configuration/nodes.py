@@ -24,7 +24,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Value:
+class ValueNode:
     """A text, a number, a switch.
 
     Attributes:
@@ -49,16 +49,16 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListNode:
     """A list."""
 
-    of: Value | Table
+    of: ValueNode | TableNode
     doc: str = ""
 
     def problems(self, value: Any, path: Path) -> Iterator[Problem]:
         """What is wrong with it and with each of its members."""
         if not isinstance(value, list):
-            what = "a list of tables" if isinstance(self.of, Table) else f"a list, each {self.of.expected}"
+            what = "a list of tables" if isinstance(self.of, TableNode) else f"a list, each {self.of.expected}"
             yield Problem(path, f"expected {what}, came {said(value)}")
             return
         for number, member in enumerate(value):
@@ -70,7 +70,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableNode:
     """A table.
 
     Attributes:
@@ -124,7 +124,7 @@ class Table:
         return told
 
 
-Node = Value | Listed | Table
+Node = ValueNode | ListNode | TableNode
 
 
 def said(value: Any) -> str:
@@ -146,22 +146,22 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def text(doc: str = "") -> Value:
+def text(doc: str = "") -> ValueNode:
     """Any text."""
-    return Value("a text", lambda v: isinstance(v, str), {"type": "string"}, doc)
+    return ValueNode("a text", lambda v: isinstance(v, str), {"type": "string"}, doc)
 
 
-def switch(doc: str = "") -> Value:
+def switch(doc: str = "") -> ValueNode:
     """True or false."""
-    return Value("true or false", lambda v: isinstance(v, bool), {"type": "boolean"}, doc)
+    return ValueNode("true or false", lambda v: isinstance(v, bool), {"type": "boolean"}, doc)
 
 
-def whole(least: int | None = None, most: int | None = None, doc: str = "") -> Value:
+def whole(least: int | None = None, most: int | None = None, doc: str = "") -> ValueNode:
     """An integer within bounds."""
     return _bounded("an integer", "integer", _whole, least, most, doc)
 
 
-def number(least: float | None = None, most: float | None = None, doc: str = "", above: bool = False) -> Value:
+def number(least: float | None = None, most: float | None = None, doc: str = "", above: bool = False) -> ValueNode:
     """A number within bounds.
 
     Args:
@@ -178,7 +178,7 @@ def _bounded(
     most: float | None,
     doc: str,
     above: bool = False,
-) -> Value:
+) -> ValueNode:
     told: dict[str, Any] = {"type": kind}
     if least is not None:
         told["exclusiveMinimum" if above else "minimum"] = least
@@ -193,16 +193,16 @@ def _bounded(
         low = least is None or (value > least if above else value >= least)
         return low and (most is None or value <= most)
 
-    return Value(what, accepts, told, doc)
+    return ValueNode(what, accepts, told, doc)
 
 
-def one_of(choices: tuple[str, ...], doc: str = "") -> Value:
+def one_of(choices: tuple[str, ...], doc: str = "") -> ValueNode:
     """One of some words."""
-    return Value(f"one of {', '.join(choices)}", lambda v: v in choices, {"enum": list(choices)}, doc)
+    return ValueNode(f"one of {', '.join(choices)}", lambda v: v in choices, {"enum": list(choices)}, doc)
 
 
-def whole_or_text(doc: str = "") -> Value:
+def whole_or_text(doc: str = "") -> ValueNode:
     """A number that may also be a word: ``50`` or ``all``."""
-    return Value(
+    return ValueNode(
         "an integer or a text", lambda v: _whole(v) or isinstance(v, str), {"type": ["integer", "string"]}, doc
     )

@@ -11,7 +11,7 @@ import click
 
 from .. import commands
 from . import nodes, permitted
-from .nodes import Listed, Node
+from .nodes import ListNode, Node
 from .permitted import Class, Inside, Never
 
 _THEMSELVES: Final = frozenset({"config_file", "isolated", "help", "script"})
@@ -22,7 +22,7 @@ _ANY: Final = frozenset({"backend"})
 
 
 @dataclass(frozen=True)
-class Setting:
+class OptionSetting:
     """An option of a command.
 
     Attributes:
@@ -53,7 +53,7 @@ class Setting:
         return self.key.replace("-", "_").upper()
 
 
-def of(name: str, command: click.Command) -> dict[str, Setting]:
+def of(name: str, command: click.Command) -> dict[str, OptionSetting]:
     """The options of the command *name*, by key."""
     form = name.partition(" ")[2]
     told = (
@@ -69,14 +69,14 @@ def section(name: str) -> tuple[str, ...]:
     return tuple(name.replace(" --", " ").split())
 
 
-def _setting(command: str, option: click.Option) -> Setting:
+def _setting(command: str, option: click.Option) -> OptionSetting:
     assert option.name is not None
     long = next((o for o in option.opts if o.startswith("--")), option.name.replace("_", "-")).removeprefix("--")
     node = _node(option)
-    return Setting(
+    return OptionSetting(
         long,
         option.name,
-        Listed(node, _doc(option)) if option.multiple else node,
+        ListNode(node, _doc(option)) if option.multiple else node,
         permitted.of(command, long),
     )
 
@@ -85,7 +85,7 @@ def _doc(option: click.Option) -> str:
     return (option.help or "").replace("; repeatable", "").replace("repeatable", "").strip()
 
 
-def _node(option: click.Option) -> nodes.Value:
+def _node(option: click.Option) -> nodes.ValueNode:
     doc, kind = _doc(option), option.type
     if option.count:
         return nodes.whole(0, doc=doc)
@@ -105,7 +105,7 @@ def _node(option: click.Option) -> nodes.Value:
 
 
 @cache
-def by_command() -> dict[str, dict[str, Setting]]:
+def by_command() -> dict[str, dict[str, OptionSetting]]:
     """The options of every command, by command and key."""
     return {name: of(name, commands.loaded(name)) for name in commands.every()}
 
@@ -127,7 +127,7 @@ def shared() -> dict[str, Node]:
     return told
 
 
-def takes(setting: Setting) -> bool:
+def takes(setting: OptionSetting) -> bool:
     """Whether an option means what stands outside the tables of commands."""
     node = shared().get(setting.key)
     return node is not None and _meaning(node) == _meaning(setting.node)
@@ -135,7 +135,7 @@ def takes(setting: Setting) -> bool:
 
 def _meaning(node: Node) -> str:
     """What two options that are the same have in common: their type."""
-    if isinstance(node, Listed):
+    if isinstance(node, ListNode):
         return f"list of {_meaning(node.of)}"
-    assert isinstance(node, nodes.Value)
+    assert isinstance(node, nodes.ValueNode)
     return node.expected

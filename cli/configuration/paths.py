@@ -11,7 +11,7 @@ from typing import Any, Final
 from gradtool.engine.core.command_errors import ConfigurationError
 from gradtool.engine.files import confined
 
-from .files import Source
+from .files import ConfigurationFile
 from .nodes import Path
 from .permitted import READ, Form, Inside
 
@@ -21,7 +21,7 @@ _ENDS: Final[dict[Form, re.Pattern[str]]] = {"rows": re.compile(r"\[[^\]]*\]$"),
 _HINT: Final = "say it on the command line: a file in a folder decides about that folder alone"
 
 
-def resolved(value: str, use: Inside, source: Source, key: Path) -> str:
+def resolved(value: str, use: Inside, source: ConfigurationFile, key: Path) -> str:
     """Return *value* with its path as the current folder has it, without links.
 
     Raises:

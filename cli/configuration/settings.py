@@ -13,13 +13,13 @@ from gradtool.engine.core.command_errors import ConfigurationError
 
 from .. import commands
 from . import files, gate, options, paths
-from .files import Source
-from .nodes import Path, Problem, Table
-from .options import Setting
+from .files import ConfigurationFile
+from .nodes import Path, Problem, TableNode
+from .options import OptionSetting
 
 
 @cache
-def table() -> Table:
+def table() -> TableNode:
     """Everything that may stand in a file."""
     by_command = options.by_command()
     every = [setting for settings in by_command.values() for setting in settings.values()]
@@ -36,20 +36,20 @@ def table() -> Table:
         key: refused.get(key, _MEANINGS) if key not in some else _MEANINGS
         for key in {setting.key for setting in every}.difference(members)
     }
-    return Table("option, command or table", members, refused=why, doc="Settings of gradtool.")
+    return TableNode("option, command or table", members, refused=why, doc="Settings of gradtool.")
 
 
 _MEANINGS: Final = "it means different things in different commands: set it in the table of one"
 
 
 @cache
-def _of(name: str) -> Table:
+def _of(name: str) -> TableNode:
     """What may stand in the table of a command."""
     settings = options.of(name, commands.loaded(name)).values()
     refused = {s.key: s.refused for s in settings if s.refused is not None}
     own = {s.key: s.node for s in settings if s.refused is None}
     forms = {options.section(form)[-1]: _of(form) for form in commands.forms(name)}
-    return Table("option", {**own, **forms}, refused=refused, doc=_doc(name))
+    return TableNode("option", {**own, **forms}, refused=refused, doc=_doc(name))
 
 
 def _problems(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -92,7 +92,7 @@ class Settings:
         sources: the files, the stronger one last.
     """
 
-    sources: Sequence[Source]
+    sources: Sequence[ConfigurationFile]
 
     def of_command(self, name: str, command: click.Command) -> Said:
         """What the files say for a command."""
@@ -105,7 +105,7 @@ class Settings:
                 told.written.update(dict.fromkeys(paths.written(resolved, setting.inside), source.folder))
         return told
 
-    def said(self, name: str, command: click.Command) -> Iterator[tuple[Setting, Any, Source, Path]]:
+    def said(self, name: str, command: click.Command) -> Iterator[tuple[OptionSetting, Any, ConfigurationFile, Path]]:
         """What the files say for a command, the stronger later: option, value, file and key."""
         settings = options.of(name, command) if self.sources else {}
         tables = {*gate.TABLES, *commands.every()}  # --backward has the name of a command
@@ -121,7 +121,7 @@ class Settings:
                 if key in settings:  # else it is the table of a form
                     yield settings[key], value, source, (*section, key)
 
-    def tables(self, name: str) -> Iterator[tuple[Any, Source]]:
+    def tables(self, name: str) -> Iterator[tuple[Any, ConfigurationFile]]:
         """What the files say in a table of the gate, the stronger later."""
         for source in self.sources:
             if name in source.values:
@@ -134,13 +134,13 @@ class Settings:
             told |= values
         return told
 
-    def listed(self, name: str) -> tuple[list[Mapping[str, Any]], Source | None]:
+    def listed(self, name: str) -> tuple[list[Mapping[str, Any]], ConfigurationFile | None]:
         """A list of tables of the gate, from the strongest file that has it, and that file."""
         *_, (values, source) = [([], None), *self.tables(name)]
         return list(values), source
 
 
-def _resolved(value: Any, setting: Setting, source: Source, path: Path) -> Any:
+def _resolved(value: Any, setting: OptionSetting, source: ConfigurationFile, path: Path) -> Any:
     """A value with its paths as they are meant: relative to the folder of the file, and below it."""
     if setting.inside is None:
         return value

@@ -52,7 +52,7 @@ EMPTY = frozenset(
 
 
 @dataclass(frozen=True)
-class Question:
+class CookbookPage:
     """A page of the cookbook.
 
     Attributes:
@@ -67,25 +67,25 @@ class Question:
     command: str
 
 
-def every() -> list[Question]:
+def every() -> list[CookbookPage]:
     """All questions, in the cookbook's order."""
     with open(FILE, encoding="utf-8") as file:
         entries = json.load(file)
-    return [Question(e["page"], e["title"], tuple(e["symptoms"]), e["command"]) for e in entries]
+    return [CookbookPage(e["page"], e["title"], tuple(e["symptoms"]), e["command"]) for e in entries]
 
 
-def first() -> list[Question]:
+def first() -> list[CookbookPage]:
     """The questions of the short guide."""
     questions = {question.page: question for question in every()}
     return [questions[page] for page in FIRST]
 
 
-def row(question: Question) -> tuple[str, str, tuple[str, ...], str]:
+def row(question: CookbookPage) -> tuple[str, str, tuple[str, ...], str]:
     """A question as what it consists of."""
     return question.page, question.title, question.symptoms, question.command
 
 
-def search(text: str) -> list[Question]:
+def search(text: str) -> list[CookbookPage]:
     """The questions that fit *text* best, best first; none where no word of it stands anywhere."""
     questions = every()
     phrase = _words(text)
@@ -103,7 +103,7 @@ def search(text: str) -> list[Question]:
     return [question for score, question in ranked if 3 * score >= ranked[0][0]][:MOST]
 
 
-def _phrases(question: Question) -> tuple[str, ...]:
+def _phrases(question: CookbookPage) -> tuple[str, ...]:
     """Where words of a search may stand: the title, the symptoms, the name of the command."""
     return (question.title, *question.symptoms, question.command.split()[1])
 

@@ -14,7 +14,7 @@ SECTIONS = ("What it means", "Why", "What to do", "Example")
 
 
 @dataclass(frozen=True)
-class Page:
+class ErrorPage:
     """What is said about one kind of error.
 
     Attributes:
@@ -33,9 +33,9 @@ def codes() -> list[str]:
     return sorted(file.removesuffix(ENDING) for file in os.listdir(FOLDER) if file.endswith(ENDING))
 
 
-def page(code: str) -> Page:
+def page(code: str) -> ErrorPage:
     """The page of *code*, which is one of :func:`codes`."""
     with open(os.path.join(FOLDER, code + ENDING), encoding="utf-8") as file:
         first, *parts = file.read().split("\n## ")
     title = first.removeprefix("# ").partition(": ")[2].strip()
-    return Page(code, title, {head: text.strip() for head, _, text in (part.partition("\n") for part in parts)})
+    return ErrorPage(code, title, {head: text.strip() for head, _, text in (part.partition("\n") for part in parts)})

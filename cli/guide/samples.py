@@ -14,7 +14,7 @@ ENDING = ".txt"
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleModel:
     """A model to try things on.
 
     Attributes:
@@ -42,9 +42,9 @@ def names() -> list[str]:
     return sorted(file.removesuffix(ENDING) for file in os.listdir(FOLDER) if file.endswith(ENDING))
 
 
-def sample(name: str) -> Sample:
+def sample(name: str) -> SampleModel:
     """The sample of a name, which is one of :func:`names`."""
     with open(os.path.join(FOLDER, name + ENDING), encoding="utf-8") as file:
         text = file.read()
     about, _, command, answer, *_ = text.removeprefix('"""').split("\n")
-    return Sample(name, about, command.removeprefix("Try  "), answer.removeprefix("Says "), text)
+    return SampleModel(name, about, command.removeprefix("Try  "), answer.removeprefix("Says "), text)

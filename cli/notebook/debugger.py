@@ -19,12 +19,12 @@ from gradtool.viz.document.bundle import of_cell
 
 from .names import SESSION
 from .refused import Failed
-from .session import Session
+from .session import NotebookSession
 
 _NAMES = ("v", "g", "cur", "fwd", "ins", "outs", "dout")
 
 
-class Standing:
+class SessionStatus:
     """What ``%gdebug`` answers: an open session, which says where it stands.
 
     ``d.v["w@GRAD"]`` is a tensor at the cursor, ``d.cur`` the operator there with ``d.ins`` and ``d.outs``; ``d.fwd``,
@@ -53,7 +53,7 @@ class Standing:
         return "\n".join([self.book.opening or self.book.here(), *(f"note: {n}" for n in self._notes)])
 
 
-class Answer:
+class CellOutput:
     """What came of a cell of the session.
 
     Attributes:
@@ -81,7 +81,7 @@ class Debugger:
         session: the notebook's; it holds what ``%gdebug`` opened.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: NotebookSession) -> None:
         self._session = session
 
     def magics(self) -> dict[str, tuple[Callable[[str], Any], str]]:
@@ -94,7 +94,7 @@ class Debugger:
                 table[f"g{word}"] = (partial(self._verb, verb, word), f"{verb.usage}\n\n{verb.help}")
         return table
 
-    def line(self, text: str) -> Answer | None:
+    def line(self, text: str) -> CellOutput | None:
         """Run a cell of the session: a verb, or Python of one or several lines that sees v, cur, ins, outs, …"""
         book = self._session.book
         if book is None or book.finished:
@@ -103,10 +103,10 @@ class Debugger:
             cell, reply = book.execute(text)
         if reply.error is not None:
             raise Failed(cell.text)
-        answer = Answer(cell, reply)
+        answer = CellOutput(cell, reply)
         return answer if of_cell(cell) else None
 
-    def _verb(self, verb: Verb, word: str, rest: str) -> Answer | None:
+    def _verb(self, verb: Verb, word: str, rest: str) -> CellOutput | None:
         text = f"{word} {rest}".rstrip()
         book = self._session.book
         parts = verbs.split(text, book.session.names) if book is not None else (verb, rest)

@@ -2,7 +2,7 @@
 
 ``%why w loss`` takes the name of a Tensor, Variable or Program in the notebook where the command line takes a model
 file; a file will do as well. ``%%gradtool why`` runs the rest of its cell as a model file. What a command prints
-becomes the value of the magic (:class:`~gradtool.cli.notebook.shown.Shown`), an error one short message.
+becomes the value of the magic (:class:`~gradtool.cli.notebook.shown.CommandOutput`), an error one short message.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .. import commands
 from ..boundary import told
 from ..context import taken_by
 from ..main import cli
-from .debugger import Debugger, Standing
+from .debugger import Debugger, SessionStatus
 from .names import CELL, SESSION, WATCH, magic_of
 from .refused import Failed, Refused
-from .session import Session
-from .shown import Shown
+from .session import NotebookSession
+from .shown import CommandOutput
 
 Magic = tuple[Callable[[str], Any], str]
 """What a magic does with the rest of its line, and one sentence about it; what it returns is shown."""
@@ -42,7 +42,7 @@ class Extension:
     """
 
     def __init__(self, shell: Any) -> None:
-        self.session = Session(shell)
+        self.session = NotebookSession(shell)
         self._debugger = Debugger(self.session)
         self._shell = shell
         self._before: list[tuple[str, str, Any]] = []
@@ -120,21 +120,21 @@ class Extension:
 
     # -- what magics do -----------------------------------------------------------------------------------------------
 
-    def _command(self, name: str) -> Callable[[str], Shown | Standing | None]:
+    def _command(self, name: str) -> Callable[[str], CommandOutput | SessionStatus | None]:
         return lambda line: self._run([name, *_words(line)])
 
-    def _line(self, line: str) -> Shown | Standing | None:
+    def _line(self, line: str) -> CommandOutput | SessionStatus | None:
         return self._run(_words(line))
 
-    def _run(self, words: list[str]) -> Shown | Standing | None:
+    def _run(self, words: list[str]) -> CommandOutput | SessionStatus | None:
         """What a command line answers; None if everything was written to files."""
-        shown, before = Shown(), self.session.book
+        shown, before = CommandOutput(), self.session.book
         with taken_by(shown):
             code = cli.main(words, prog_name="gradtool", standalone_mode=False)
         shown.code = code if isinstance(code, int) else shown.code
         opened = self.session.book
         if opened is not None and opened is not before:
-            return Standing(opened, shown.notes)
+            return SessionStatus(opened, shown.notes)
         return None if shown.empty else shown
 
     def _debugged(self, line: str, cell: str) -> Any:
@@ -142,7 +142,7 @@ class Extension:
         text = "\n".join([*([line] if line.strip() else []), cell.removesuffix("\n")])
         return self._guarded(SESSION, self._debugger.line, "")(text)
 
-    def _cell(self, line: str, cell: str) -> Shown | Standing | None:
+    def _cell(self, line: str, cell: str) -> CommandOutput | SessionStatus | None:
         """Run a command on the rest of the cell: %%gradtool backward --no-grad head.b_0
 
         The cell is run as a model file is, with fresh programs, names and seeds; nothing of it gets into the notebook.
@@ -151,7 +151,7 @@ class Extension:
         name = self.session.cell()
         self.session.keep(name, cell)
         act = self._guarded(CELL, lambda text: self._run(_with_model(_words(text), name)), "")
-        shown: Shown | Standing | None = act(line)
+        shown: CommandOutput | SessionStatus | None = act(line)
         return shown
 
     def _watch(self, line: str) -> None:

@@ -19,8 +19,8 @@ from gradtool.viz.debugger.notebook import Notebook
 from ..live import Live
 
 
-class Session(Live):
-    """What a notebook's models are, and what happened to them; a ``sessions.Session``.
+class NotebookSession(Live):
+    """What a notebook's models are, and what happened to them; a ``sessions.LiveSession``.
 
     While cells run they are watched, so that a loss in the notebook is explained as well as one in a file.
 

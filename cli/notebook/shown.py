@@ -22,7 +22,7 @@ _LEFT = ' style="text-align:left"'
 _MIME = {form.name: form.mime for form in FORMS if form.mime is not None}
 
 
-class Shown:
+class CommandOutput:
     """The result of a command.
 
     Attributes:

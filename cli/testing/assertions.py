@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, ParamSpec
 
 from gradtool.engine.answers import asking
-from gradtool.engine.answers.gradcheck import OK, WRONG, Checked
+from gradtool.engine.answers.gradcheck import OK, WRONG, LeafCheck
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.answers.why.verdicts import Verdict
@@ -198,7 +198,7 @@ def assert_gradcheck(
     return "\n".join([f"of {count(len(entries), 'gradient')}: {', '.join(told)}", *map(_checked, [*wrong, *open_])])
 
 
-def _checked(entry: Checked) -> str:
+def _checked(entry: LeafCheck) -> str:
     order = f" of order {entry.order}" if entry.order > 1 else ""
     lines = [f"{entry.name or 'the input'}{order}: {entry.status}"]
     if entry.status == WRONG:

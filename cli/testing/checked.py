@@ -40,7 +40,7 @@ class Gate:
         computing: the backend, its device, its precision and how many threads, where these are configured.
     """
 
-    asked: gating.Asked
+    asked: gating.GateOptions
     folder: str
     place: str
     computing: tuple[str | None, str | None, str | None, int | None] = (None, None, None, None)

@@ -17,7 +17,7 @@ from . import assertions, held
 A = TypeVar("A")
 
 
-class Gradients:
+class GradientsFixture:
     """Ask about losses that a test computes; a test that takes the fixture is watched with its fixtures."""
 
     assert_all_parameters_get_gradients = staticmethod(assertions.assert_all_parameters_get_gradients)

@@ -13,12 +13,12 @@ from gradtool.engine.questions.diff import Differences
 from gradtool.viz import views
 from gradtool.viz.views.view import to_lines
 
-from .held import Held
+from .held import TestedSession
 
 _written: list[str] = []
 
 
-def path(file: str | os.PathLike[str], holder: Held | None) -> Path:
+def path(file: str | os.PathLike[str], holder: TestedSession | None) -> Path:
     """Where *file* lies: beside the test, unless the path is a whole one."""
     folder = Path(holder.file).parent if holder is not None and holder.file else Path()
     return folder / file

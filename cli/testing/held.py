@@ -17,7 +17,7 @@ from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.eager import journal
 from gradtool.engine.eager.journal import Journal
-from gradtool.engine.eager.parameter import Birth
+from gradtool.engine.eager.parameter import ParameterRecord
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
@@ -35,8 +35,8 @@ _RUNNERS = ("_pytest", "pluggy", "unittest")
 """Packages whose frames end what belongs to a test."""
 
 
-class Held(Live):
-    """What a test holds, and what happened in it; a ``sessions.Session``.
+class TestedSession(Live):
+    """What a test holds, and what happened in it; a ``sessions.LiveSession``.
 
     Args:
         name: what answers call the model.
@@ -80,7 +80,7 @@ class Held(Live):
         yield state.passes.watch(self._began)
         yield watch.watch(self._adapter)
 
-    def _born(self, birth: Birth) -> None:
+    def _born(self, birth: ParameterRecord) -> None:
         """Note a parameter, and keep it: what a function makes would be gone when it returns its loss."""
         self.births.append(birth)
         self._parameters.append(birth.parameter)
@@ -171,7 +171,7 @@ class Held(Live):
 
 @contextlib.contextmanager
 def opened(request: Request, **needs: Any) -> Iterator[Model]:
-    """The model of a request that :meth:`Held.about` gave.
+    """The model of a request that :meth:`TestedSession.about` gave.
 
     Args:
         needs: what a question needs of it, as its ``needs`` say.
@@ -180,10 +180,10 @@ def opened(request: Request, **needs: Any) -> Iterator[Model]:
         yield model
 
 
-_current: list[Held] = []
+_current: list[TestedSession] = []
 
 
-def current() -> Held | None:
+def current() -> TestedSession | None:
     """What the running test holds; None where no test is watched."""
     return _current[-1] if _current else None
 
@@ -195,13 +195,13 @@ def watched(item: Any) -> Iterator[None]:
     Args:
         item: pytest's.
     """
-    held = Held(item.name, _Values(item), str(item.path), update=item.config.getoption("gradtool_update"))
+    held = TestedSession(item.name, _Values(item), str(item.path), update=item.config.getoption("gradtool_update"))
     with _watching(held):
         yield
 
 
 @contextlib.contextmanager
-def _watching(held: Held) -> Iterator[Held]:
+def _watching(held: TestedSession) -> Iterator[TestedSession]:
     _current.append(held)
     held.begin()
     try:
@@ -233,7 +233,7 @@ class _Values(Mapping[str, Any]):
 
 
 @contextlib.contextmanager
-def asked(loss: Any, feed: Mapping[str, Any] | None = None) -> Iterator[tuple[Held, Request]]:
+def asked(loss: Any, feed: Mapping[str, Any] | None = None) -> Iterator[tuple[TestedSession, Request]]:
     """What holds *loss*, and a request for its model; a function is called under watch and gives the loss.
 
     Args:
@@ -244,7 +244,7 @@ def asked(loss: Any, feed: Mapping[str, Any] | None = None) -> Iterator[tuple[He
     """
     names = names_of_callers()
     with contextlib.ExitStack() as stack:
-        holder = current() or Held("loss", {}, kept=journal.current())
+        holder = current() or TestedSession("loss", {}, kept=journal.current())
         if callable(loss) and not isinstance(loss, (Tensor, Variable)):
             if current() is None:
                 stack.enter_context(_watching(holder))

@@ -56,7 +56,7 @@ class ModelFile(pytest.File):
             yield ModelItem.from_parent(self, name=name, model=model)
 
 
-class Findings(Exception):
+class GateFailure(Exception):
     """The rules found something that makes the gate fail; its text is the report."""
 
 
@@ -86,7 +86,7 @@ class ModelItem(pytest.Item):
         report = everything.report(self.model, models)
         text = gate.rendered(report, "full").rstrip()
         if everything.fails(report):
-            raise Findings(text)
+            raise GateFailure(text)
         if report.results:
             self.add_report_section("call", "gradtool", text)
 
@@ -95,7 +95,7 @@ class ModelItem(pytest.Item):
         from gradtool.engine.core.command_errors import CommandError
 
         error = excinfo.value
-        if isinstance(error, Findings):
+        if isinstance(error, GateFailure):
             return str(error)
         if isinstance(error, CommandError):
             return "\n".join(error.lines())

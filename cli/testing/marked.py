@@ -29,7 +29,7 @@ _WORDS = ("select", "ignore", "fail_on")
 class HeldEvidence(Evidence):
     """Evidence about a loss that a test holds: births of NaN were seen while the test ran."""
 
-    def __init__(self, request: Request, holder: held.Held, wanted: Collection[str]) -> None:
+    def __init__(self, request: Request, holder: held.TestedSession, wanted: Collection[str]) -> None:
         super().__init__(request, holder.name)
         self._holder, self._wanted = holder, wanted
 
@@ -86,7 +86,7 @@ def _words(item: Any) -> dict[str, Any]:
     return words
 
 
-def _report(holder: held.Held, words: dict[str, Any]) -> Report:
+def _report(holder: held.TestedSession, words: dict[str, Any]) -> Report:
     selection = Selection(select=_codes(words.get("select", ())), ignore=_codes(words.get("ignore", ())))
     fail_on = words.get("fail_on", "error")
     if fail_on not in [s.value for s in Severity]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from .fixture import Gradients
+    from .fixture import GradientsFixture
 
 MARKER = "gradtool"
 _FIXTURE = "gradients"
@@ -52,11 +52,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def gradients(request: pytest.FixtureRequest) -> Gradients:
+def gradients(request: pytest.FixtureRequest) -> GradientsFixture:
     """Ask about the losses of a test: ``gradients.assert_no_nan(loss)``, ``print(gradients.why(loss))``."""
-    from .fixture import Gradients
+    from .fixture import GradientsFixture
 
-    return Gradients()
+    return GradientsFixture()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels.backend import Backend
 
 
-class Size(NamedTuple):
+class ArraySize(NamedTuple):
     """Numbers of an array.
 
     Attributes:
@@ -22,7 +22,7 @@ class Size(NamedTuple):
     largest: float
 
 
-class Arithmetic:
+class ArrayArithmetic:
     """Sums and differences of arrays of a backend.
 
     Args:
@@ -52,10 +52,10 @@ class Arithmetic:
         dense = value.dense() if hasattr(value, "dense") else value
         return self.xp.asarray(dense).astype("float64")
 
-    def size(self, values: Any) -> Size:
+    def size(self, values: Any) -> ArraySize:
         """The numbers of *values*."""
         finite, norm, largest = self._size(values)
-        return Size(bool(finite), float(norm), float(largest))
+        return ArraySize(bool(finite), float(norm), float(largest))
 
     def product(self, one: Any, other: Any) -> float:
         """The inner product."""

@@ -17,7 +17,7 @@ UNWRITTEN = frozenset(
 """Operators that hand out memory as it was: what stands there is nobody's number, and differs from run to run."""
 
 
-class Carried:
+class BadArrayFacts:
     """Facts about arrays with bad numbers, as long as they live.
 
     Args:

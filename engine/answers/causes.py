@@ -14,7 +14,7 @@ import numpy as np
 from .conditions import (
     Condition,
     Mask,
-    Slots,
+    SlotValues,
     clipped,
     is_divided,
     made_by,
@@ -44,21 +44,21 @@ class Cause:
     """
 
     ops: frozenset[str]
-    test: Callable[[Slots], Mask]
+    test: Callable[[SlotValues], Mask]
     text: str
     advice: str = ""
     each: str = "element"
     cases: tuple[tuple[Condition, str], ...] = ()
     unread: Unread | None = None
 
-    def advice_for(self, s: Slots) -> str:
+    def advice_for(self, s: SlotValues) -> str:
         """Return what to do about it in the case at hand."""
         return next((advice for condition, advice in self.cases if condition(s)), self.advice)
 
 
 def cause(
     ops: str,
-    test: Callable[[Slots], Mask],
+    test: Callable[[SlotValues], Mask],
     text: str,
     advice: str = "",
     each: str = "element",

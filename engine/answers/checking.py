@@ -22,17 +22,17 @@ from ..ir.variable import Variable
 from ..kernels.backend import Backend
 from ..kernels.choice import current, reference
 from ..runs import of_steps, of_tape
-from ..runs.places import Places
+from ..runs.places import TapeValues
 from ..runs.recorder import Recorder
 from ..runs.repeating import CANNOT, find_unrepeated
 from ..runs.timeline import Timeline
 from ..view.graph import FORWARD
 from . import gradcheck, kinks, magnitudes, own_rules, retold
-from .arithmetic import Arithmetic
+from .arithmetic import ArrayArithmetic
 from .double import Double
 from .double_compiled import CompiledDouble
 from .events import part_of
-from .gradcheck import Array, Checked, Claim
+from .gradcheck import Array, Claim, LeafCheck
 from .under_watch import expect_recorded
 
 FAITHFUL = 2e-3
@@ -49,7 +49,7 @@ class WrittenModel:
     def __init__(self, timeline: Timeline, leaves: Sequence[Any], weight: Array, device: Backend | None = None) -> None:
         self.timeline = timeline
         self.again = Double(timeline, leaves) if device is None else CompiledDouble(timeline, leaves, device)
-        self.arithmetic = Arithmetic(device or reference())
+        self.arithmetic = ArrayArithmetic(device or reference())
         self.weight = weight
 
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
@@ -89,7 +89,7 @@ class SummedModel:
         return next((place for place in found if place is not None), None)
 
 
-class Written(NamedTuple):
+class WrittenLoss(NamedTuple):
     """A loss of a written-down run.
 
     Attributes:
@@ -113,7 +113,7 @@ class FunctionModel:
         self.function = function
         self.inputs = list(inputs)
         self.dtypes = dtypes
-        self.arithmetic = Arithmetic(reference())
+        self.arithmetic = ArrayArithmetic(reference())
         self.weights: list[Array] = []
         self._choosers: list[tuple[str, Location]] = []
 
@@ -167,7 +167,7 @@ class FunctionModel:
         return None  # it chooses in the precision that its gradients are computed in
 
 
-def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int, seed: int) -> list[Checked]:
+def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int, seed: int) -> list[LeafCheck]:
     """Check the gradients of a function by those of *inputs* that do not stop them."""
     wanted = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and not x.stop_gradient]
     if not wanted:
@@ -256,7 +256,7 @@ def through(
 
 def of_loss(
     loss: Tensor | Start, recorder: Recorder, names: Mapping[Tensor | Leaf, str], order: int = 1, seed: int = 0
-) -> list[Checked]:
+) -> list[LeafCheck]:
     """Check the gradients of a recorded loss by its leaves, or those of a pass that starts from several tensors.
 
     Args:
@@ -283,7 +283,7 @@ def of_loss(
     device = current() if current().compiles and retold.noting_now() is not None else None
     own = [n for n in nodes if own_rules.is_own(n)]
     behind = own_rules.leaves_of(own)
-    places = Places(recorder, nodes, roots)
+    places = TapeValues(recorder, nodes, roots)
     meant = {leaf for run in runs for leaf in own_rules.leaves_of(own_rules.meant(run, places, own))}
     subjects = [
         Claim(
@@ -302,7 +302,7 @@ def of_loss(
         if leaf not in missing
     ]
     rest = [_unchecked(named[leaf], leaf.spec, "its value was not read by an operator") for leaf in missing]
-    written_down = [Written(*parts) for parts in zip(runs, weights, [t.array for t in roots], strict=True)]
+    written_down = [WrittenLoss(*parts) for parts in zip(runs, weights, [t.array for t in roots], strict=True)]
     return [*_checked(written_down, subjects, seed, device), *rest]
 
 
@@ -320,7 +320,7 @@ def _weight(root: Tensor, given: Any, is_told: bool, rng: np.random.Generator) -
 
 def of_program(
     loss: Variable, run: Callable[[Sequence[Variable]], Any], order: int = 1, seed: int = 0
-) -> list[Checked]:
+) -> list[LeafCheck]:
     """Check the gradients of a static program's loss by its parameters.
 
     Args:
@@ -347,7 +347,7 @@ def of_program(
     with watch.watch(rounds):
         values = dict(zip(fetch, run(fetch), strict=True))
     device = current() if current().kept(values[loss]) else None
-    wide = Arithmetic(device or reference()).wide
+    wide = ArrayArithmetic(device or reference()).wide
     held = global_scope().values.raw
     timeline = of_steps.timeline(rounds.last, loss, {p: held[p.name] for p, _ in pairs})
     written = [(op.type, op.loc) for b in loss.block.program.blocks for op in b.ops if op.type == "pylayer"]
@@ -359,7 +359,7 @@ def of_program(
         read = timeline.leaves.get(p)  # no operator reads the parameters of a branch that was not taken
         start = held[p.name] if read is None else timeline.store.get(read[-1])
         subjects.append(Claim(p, p.name, wide(start), values[g], p.dtype.numpy, second, along.get(p), (), written))
-    return _checked([Written(timeline, np.ones(values[loss].shape), values[loss])], subjects, seed, device)
+    return _checked([WrittenLoss(timeline, np.ones(values[loss].shape), values[loss])], subjects, seed, device)
 
 
 _FORWARD = Staying(lambda op, readers: part_of(op) is FORWARD)
@@ -367,8 +367,8 @@ _FORWARD = Staying(lambda op, readers: part_of(op) is FORWARD)
 
 
 def _checked(
-    runs: Sequence[Written], subjects: Sequence[Claim], seed: int, device: Backend | None = None
-) -> list[Checked]:
+    runs: Sequence[WrittenLoss], subjects: Sequence[Claim], seed: int, device: Backend | None = None
+) -> list[LeafCheck]:
     """The check by computing again, if that gives what was recorded and nothing was computed outside of operators."""
     models = [WrittenModel(run.timeline, [s.key for s in subjects], run.weight, device) for run in runs]
     for model, run in zip(models, runs, strict=True):
@@ -402,12 +402,12 @@ def _faithful(again: Array, recorded: Array, subjects: Sequence[Claim]) -> bool:
     return np.allclose(again, recorded, rtol=far, atol=far * (1e-3 + float(np.abs(recorded).max(initial=0))))
 
 
-def _refused(s: Claim, reason: str, loc: Location) -> Checked:
-    return Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 1, gradcheck.UNCHECKED, cause=reason, loc=loc)
+def _refused(s: Claim, reason: str, loc: Location) -> LeafCheck:
+    return LeafCheck(s.name, s.values.shape, np.dtype(s.dtype).name, 1, gradcheck.UNCHECKED, cause=reason, loc=loc)
 
 
-def _unchecked(name: str, spec: Any, reason: str) -> Checked:
-    return Checked(name, tuple(spec.shape), spec.dtype.name, 1, gradcheck.UNCHECKED, cause=reason)
+def _unchecked(name: str, spec: Any, reason: str) -> LeafCheck:
+    return LeafCheck(name, tuple(spec.shape), spec.dtype.name, 1, gradcheck.UNCHECKED, cause=reason)
 
 
 def _double(array: Any) -> Array:

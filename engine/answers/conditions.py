@@ -14,7 +14,7 @@ from .makers import Maker, Makers
 Mask = Any
 
 
-class Slots:
+class SlotValues:
     """The values of an operator by slot, in double precision; the first of a list slot.
 
     Attributes:
@@ -92,10 +92,10 @@ class Slots:
 
 _NOBODY = Maker("", {})
 
-Condition = Callable[[Slots], bool]
+Condition = Callable[[SlotValues], bool]
 
 
-def rows(s: Slots, test: Callable[[Any], Any]) -> Mask:
+def rows(s: SlotValues, test: Callable[[Any], Any]) -> Mask:
     """*test* of the logits along their axis."""
     axes = s.attrs.get("axis", -1)
     logits = s.x
@@ -129,7 +129,7 @@ def spread(*slots: str) -> Condition:
 def one_less(*slots: str) -> Condition:
     """Return whether what is read in *slots* is a number of elements less one."""
 
-    def holds(s: Slots) -> bool:
+    def holds(s: SlotValues) -> bool:
         maker = s.made(*slots)
         of_a_count = not {"size", "elementwise_div"}.isdisjoint(maker.before)  # all elements by the results
         return maker.type == "scale" and of_a_count and float(maker.attrs.get("bias", 0.0)) == -1.0
@@ -141,7 +141,7 @@ def product_of(types: str, others: str) -> Condition:
     """Return whether one of two factors was made by an operator of one of *types*, and one by one of *others*."""
     one, other = frozenset(types.split()), frozenset(others.split())
 
-    def holds(s: Slots) -> bool:
+    def holds(s: SlotValues) -> bool:
         factors = {s.made("X").type, s.made("Y").type}
         return not one.isdisjoint(factors) and not other.isdisjoint(factors)
 

@@ -10,7 +10,7 @@ from ..eager.tape import GradNode, Place
 
 
 @dataclass(frozen=True, slots=True)
-class Differentiated:
+class DifferentiatedOperator:
     """A recorded operator whose gradients were computed.
 
     Attributes:

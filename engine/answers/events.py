@@ -28,7 +28,7 @@ UPDATE = "update"
 """The part of operators that change parameters."""
 
 
-class Run(NamedTuple):
+class BlockRun(NamedTuple):
     """A run of a branch or a loop.
 
     Attributes:
@@ -41,7 +41,7 @@ class Run(NamedTuple):
     number: int
 
 
-Inside = tuple[Run, ...]
+Inside = tuple[BlockRun, ...]
 
 ALL = -1
 
@@ -256,7 +256,7 @@ class Adapter:
         if not self._inside and self._begun and not roles.is_backward(event.op.role):
             self.finish()  # the first operator of another run has a block, and is told after what is inside
         self._entered.append(perf_counter())
-        self._inside = (*self._inside, Run(event.op, event.run))
+        self._inside = (*self._inside, BlockRun(event.op, event.run))
         if len(self._inside) == len(self._spent):
             self._spent.append(0.0)
 

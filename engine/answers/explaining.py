@@ -36,7 +36,7 @@ def has_empty_row(event: OpEvent, bad: np.ndarray[Any, Any]) -> bool:
     if event.type not in causes.CHOOSING.split():
         return False
     try:
-        empty = conditions.rows(conditions.Slots(event, bad, np.dtype(np.float64)), conditions.no_score)
+        empty = conditions.rows(conditions.SlotValues(event, bad, np.dtype(np.float64)), conditions.no_score)
     except (StopIteration, KeyError, ValueError):
         return False
     return bool(empty.any())
@@ -50,7 +50,7 @@ def explain(
     Args:
         makers: who made what it read, as far as that is known.
     """
-    s = conditions.Slots(event, bad, dtype, kind, makers)
+    s = conditions.SlotValues(event, bad, dtype, kind, makers)
     elsewhere: tuple[causes.Cause, np.ndarray[Any, Any]] | None = None
     for entry in causes.CAUSES:
         if entry.ops and event.type not in entry.ops:
@@ -76,13 +76,17 @@ def explain(
 
 
 def _explanation(
-    entry: causes.Cause, event: OpEvent, s: conditions.Slots, holds: np.ndarray[Any, Any], bad: np.ndarray[Any, Any]
+    entry: causes.Cause,
+    event: OpEvent,
+    s: conditions.SlotValues,
+    holds: np.ndarray[Any, Any],
+    bad: np.ndarray[Any, Any],
 ) -> Explanation:
     advice = entry.advice_for(s).format(made=s.made("X").type)
     return Explanation(_filled(entry, event, s, holds), advice, _masked(event, s, bad), entry.unread)
 
 
-def _masked(event: OpEvent, s: conditions.Slots, bad: np.ndarray[Any, Any]) -> bool:
+def _masked(event: OpEvent, s: conditions.SlotValues, bad: np.ndarray[Any, Any]) -> bool:
     """Return whether the gradient arrived as 0 at all bad elements."""
     if event.part != BACKWARD or not any(v.arriving for v in event.inputs):
         return False
@@ -90,7 +94,7 @@ def _masked(event: OpEvent, s: conditions.Slots, bad: np.ndarray[Any, Any]) -> b
     return dout.shape == bad.shape and not dout[bad].any()
 
 
-def _filled(entry: causes.Cause, event: OpEvent, s: conditions.Slots, holds: np.ndarray[Any, Any]) -> str:
+def _filled(entry: causes.Cause, event: OpEvent, s: conditions.SlotValues, holds: np.ndarray[Any, Any]) -> str:
     total = holds.size
     n = int(holds.sum())
     what = entry.each if total == 1 else f"{entry.each}s"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.result import Result
-from ..kernels.backend import Taken
+from ..kernels.backend import StepDuration
 
 
 @dataclass
@@ -82,7 +82,7 @@ class StepClock:
         for step in self._steps.values():
             step.calls = 0
 
-    def __call__(self, taken: Taken) -> None:
+    def __call__(self, taken: StepDuration) -> None:
         if not self._runs:
             return
         step = self._steps.setdefault(taken.members, StepTime(taken.members))

@@ -21,7 +21,7 @@ from ..core.progress import count
 from ..core.result import Result
 from ..core.source import Location
 from ..runs.repeating import CANNOT
-from .arithmetic import Arithmetic
+from .arithmetic import ArrayArithmetic
 
 Array = np.ndarray[Any, Any]
 
@@ -42,7 +42,7 @@ class Recomputable(Protocol):
         arithmetic: how values and gradients are computed with, wherever they are.
     """
 
-    arithmetic: Arithmetic
+    arithmetic: ArrayArithmetic
 
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
         """The weighted sum of the results where some leaves have other values, and what operators chose."""
@@ -85,7 +85,7 @@ class Claim:
 
 
 @dataclass
-class Checked:
+class LeafCheck:
     """The result of a check of one leaf.
 
     Attributes:
@@ -134,7 +134,7 @@ class Checked:
 class GradcheckStory(Result):
     """The result of a gradient check: one entry for each leaf and order."""
 
-    entries: list[Checked]
+    entries: list[LeafCheck]
 
     @property
     def passed(self) -> bool:
@@ -142,21 +142,21 @@ class GradcheckStory(Result):
         return all(e.status == OK for e in self.entries)
 
     @property
-    def unrepeated(self) -> dict[str, list[Checked]]:
+    def unrepeated(self) -> dict[str, list[LeafCheck]]:
         """By what keeps a pass from being repeated, the gradients that were not checked for it."""
-        by_cause: dict[str, list[Checked]] = {}
+        by_cause: dict[str, list[LeafCheck]] = {}
         for e in self.entries:
             if e.unrepeated:
                 by_cause.setdefault(e.cause, []).append(e)
         return by_cause
 
     @property
-    def refused(self) -> list[Checked]:
+    def refused(self) -> list[LeafCheck]:
         """Those that could not be checked although the pass can be repeated: behind a kink, or not finite."""
         return [e for e in self.entries if e.status in (KINK, UNCHECKED) and not e.unrepeated]
 
     @property
-    def wrong(self) -> list[Checked]:
+    def wrong(self) -> list[LeafCheck]:
         return [e for e in self.entries if e.status == WRONG]
 
     def __str__(self) -> str:
@@ -171,7 +171,7 @@ def tolerance(dtype: Any, order: int) -> float:
     return first if order == 1 else max(5e-4, 3 * first)
 
 
-def check(model: Recomputable, subjects: Sequence[Claim], seed: int = 0, precise: bool = True) -> list[Checked]:
+def check(model: Recomputable, subjects: Sequence[Claim], seed: int = 0, precise: bool = True) -> list[LeafCheck]:
     """Check the gradients of *subjects*.
 
     Args:
@@ -186,8 +186,8 @@ def check(model: Recomputable, subjects: Sequence[Claim], seed: int = 0, precise
     return results
 
 
-def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float, precise: bool) -> Checked:
-    result = Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 1, OK, own=bool(s.written), meant=s.meant)
+def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float, precise: bool) -> LeafCheck:
+    result = LeafCheck(s.name, s.values.shape, np.dtype(s.dtype).name, 1, OK, own=bool(s.written), meant=s.meant)
     arithmetic = model.arithmetic
     gradient = np.zeros(s.values.shape) if s.gradient is None else s.gradient
     gradient = arithmetic.wide(gradient)
@@ -223,7 +223,7 @@ def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float,
     return result
 
 
-def _undecided(model: Recomputable, s: Claim, result: Checked) -> bool:
+def _undecided(model: Recomputable, s: Claim, result: LeafCheck) -> bool:
     chooser = model.undecided(s.key)
     if chooser is not None:
         result.status = KINK
@@ -275,8 +275,8 @@ def _second(
     along: Mapping[Hashable, Array],
     rng: np.random.Generator,
     size: float,
-) -> Checked:
-    result = Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 2, OK)
+) -> LeafCheck:
+    result = LeafCheck(s.name, s.values.shape, np.dtype(s.dtype).name, 2, OK)
     assert s.second is not None
     arithmetic = model.arithmetic
     second = arithmetic.wide(s.second)
@@ -317,7 +317,7 @@ def _second(
 
 
 def _look_closer(
-    model: Recomputable, s: Claim, gradient: Any, result: Checked, rng: np.random.Generator, precise: bool
+    model: Recomputable, s: Claim, gradient: Any, result: LeafCheck, rng: np.random.Generator, precise: bool
 ) -> None:
     """Fill in the worst element and the likely cause."""
     total = s.values.size

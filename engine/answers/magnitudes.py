@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.finite import is_finite
 from ..core.rows import RowArray, SelectedRows
-from ..core.summary import Summary
+from ..core.summary import ArraySummary
 
 NAN = "nan"
 INF = "inf"
@@ -22,7 +22,7 @@ def plain(value: Any) -> np.ndarray[Any, Any]:
     """The numbers of *value* as an array; of selected rows the rows alone, each once."""
     if type(value) is np.ndarray:
         return value
-    if isinstance(value, Summary):
+    if isinstance(value, ArraySummary):
         return value  # type: ignore[return-value]  # its type and size are all that is looked at
     if isinstance(value, SelectedRows):
         return np.asarray(value.merged().values)
@@ -43,7 +43,7 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
     """By kind, where *array* is wrong; only kinds that occur."""
     if not holds_numbers(array) or not array.size:
         return {}
-    if isinstance(array, Summary):
+    if isinstance(array, ArraySummary):
         return {}  # it is told where nothing is wrong
     with np.errstate(all="ignore"):
         if not subnormal and is_finite(array, big):

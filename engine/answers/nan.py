@@ -26,7 +26,7 @@ from ..core.summary import InOrder
 from ..ir.operator import Operator
 from ..view.graph import BACKWARD, FORWARD
 from . import causes, explaining, magnitudes
-from .carried import Carried
+from .carried import BadArrayFacts
 from .events import UPDATE, Begin, End, Inside, OpEvent, Quiet, SlotArray
 from .magnitudes import INF, KINDS, NAN
 from .makers import Makers
@@ -189,7 +189,7 @@ class Hunt:
         self._done: list[Birth] | None = None
         self._bad_inside: dict[int, set[str]] = {}
         self._makers = Makers()
-        self._carried = Carried(self._is_bad)
+        self._carried = BadArrayFacts(self._is_bad)
         self._unread: list[tuple[Birth, Any, causes.Unread]] = []
         self._born_in: tuple[OpEvent, str] | None = None
         self._lines: dict[Any, int] = {}

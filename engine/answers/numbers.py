@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.rows import RowArray
-from ..core.summary import Summary
+from ..core.summary import ArraySummary
 from ..kernels import choice
 from . import magnitudes
 
@@ -136,7 +136,7 @@ class Numbers:
 
 def _measured(value: Any) -> Mapping[str, Any] | None:
     """Numbers of an array that has stayed where it was computed."""
-    if isinstance(value, Summary):
+    if isinstance(value, ArraySummary):
         return value.told
     return None if isinstance(value, (np.ndarray, RowArray)) else choice.current().measure(value)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf
-from ..runs.places import Places
+from ..runs.places import TapeValues
 from ..runs.timeline import NOBODY, Timeline
 
 _FLAT = frozenset(("floor", "ceil", "round", "sign", "trunc", "elementwise_floordiv", "one_hot_v2"))
@@ -42,7 +42,7 @@ def leaves_of(nodes: Iterable[GradNode]) -> set[Leaf]:
     return leaves
 
 
-def meant(run: Timeline, places: Places, nodes: Iterable[GradNode]) -> Iterator[GradNode]:
+def meant(run: Timeline, places: TapeValues, nodes: Iterable[GradNode]) -> Iterator[GradNode]:
     """Those of the user's own rules that are no derivative on purpose."""
     for node in nodes:
         taken = {places.at[p] for p in node.wrt if p is not None and p in places.at}

@@ -32,7 +32,7 @@ from ..runs.timeline import Entry
 from ..view import from_program, from_tape
 from ..view.graph import BACKWARD, FORWARD
 from . import retold
-from .events import ALL, Adapter, Begin, End, Inside, OpEvent, Run, part_of
+from .events import ALL, Adapter, Begin, BlockRun, End, Inside, OpEvent, part_of
 from .under_watch import through_program, through_tape
 
 
@@ -65,7 +65,7 @@ class Cost:
 
 
 @dataclass
-class Group:
+class OperatorGroup:
     """Operators together.
 
     Attributes:
@@ -154,7 +154,7 @@ class ProfileStory(Result):
         """Return how often each operator was measured, at most."""
         return max((len(c.seconds) for c in self.costs), default=0)
 
-    def by(self, key: str) -> list[Group]:
+    def by(self, key: str) -> list[OperatorGroup]:
         """The costs added up by op, type, layer, line, part or iteration, the slowest first."""
         groups: dict[str, list[Cost]] = {}
         for c in self.costs:
@@ -163,7 +163,7 @@ class ProfileStory(Result):
         return sorted(costly, key=lambda g: (-g.median, g.name))
 
     @property
-    def total(self) -> Group:
+    def total(self) -> OperatorGroup:
         return _group("total", self.costs)
 
     def stacks(self) -> dict[tuple[str, ...], int]:
@@ -219,7 +219,7 @@ class ProfileStory(Result):
         )
 
 
-def _group(name: str, costs: Sequence[Cost]) -> Group:
+def _group(name: str, costs: Sequence[Cost]) -> OperatorGroup:
     repeats = max((len(c.seconds) for c in costs), default=1)
     # An operator measured less often counts in each repeat with its median.
     columns = [
@@ -230,7 +230,9 @@ def _group(name: str, costs: Sequence[Cost]) -> Group:
     for c in costs:
         if c.seconds:
             parts[c.part] = parts.get(c.part, 0.0) + statistics.median(c.seconds)
-    return Group(name, len([c for c in costs if c.part != BESIDE]), sum(c.nbytes for c in costs), seconds, parts)
+    return OperatorGroup(
+        name, len([c for c in costs if c.part != BESIDE]), sum(c.nbytes for c in costs), seconds, parts
+    )
 
 
 class Clock:
@@ -279,7 +281,7 @@ class Clock:
         spent: dict[Any, Cost] = {}
         for op, around, seconds, size, rounds in event.operators:
             numbers = rounds or (None,) * len(around)
-            inside = tuple([Run(o, ALL if n is None else n) for o, n in zip(around, numbers, strict=True)])
+            inside = tuple([BlockRun(o, ALL if n is None else n) for o, n in zip(around, numbers, strict=True)])
             name, part, origin = _recorded(op) if isinstance(op, Entry) else (op.type, part_of(op), op)
             cost = spent.setdefault((origin, inside), Cost(name, name, part, op.loc, origin, 0, [0.0], inside=inside))
             cost.seconds[0] += seconds

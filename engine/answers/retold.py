@@ -32,7 +32,7 @@ from ..runs.numbering import Numbering
 from ..runs.recorder import acting
 from ..runs.timeline import NOBODY, Entry, FixedOperand
 from ..view.graph import BACKWARD, FORWARD
-from .differentiated import Differentiated
+from .differentiated import DifferentiatedOperator
 from .events import Adapter, Begin, End, Listener, OpEvent
 
 Place = Any
@@ -115,7 +115,7 @@ def _nobody(event: Any) -> None:
     """Hears nothing."""
 
 
-def swept(work: Pass, look: Callable[[Differentiated], None]) -> None:
+def swept(work: Pass, look: Callable[[DifferentiatedOperator], None]) -> None:
     """Carry out a backward pass over a tape, of which nobody else hears.
 
     Args:
@@ -130,12 +130,12 @@ def swept(work: Pass, look: Callable[[Differentiated], None]) -> None:
             work.run()
 
 
-def _as_computed(work: Pass, event: Any, look: Callable[[Differentiated], None]) -> None:
+def _as_computed(work: Pass, event: Any, look: Callable[[DifferentiatedOperator], None]) -> None:
     if not isinstance(event, watch.Pulled):
         return
     node, wrt = event.node, event.wrt
     again = None if _is_users(node) else lambda arriving: work.pull(node, arriving, wrt)
-    look(Differentiated(node, wrt, event.arriving, event.gradients, node.retained, again))
+    look(DifferentiatedOperator(node, wrt, event.arriving, event.gradients, node.retained, again))
 
 
 class Retelling(Numbering):
@@ -170,7 +170,7 @@ class Retelling(Numbering):
         """How many numbers there were when the last pass ended, and when the one before did."""
         self._places: dict[int, int] = {}
         """Of a gradient operator that is told now, the numbers of arrays by their identity."""
-        self._look: Callable[[Differentiated], None] | None = None
+        self._look: Callable[[DifferentiatedOperator], None] | None = None
 
     # -- who is told --------------------------------------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ class Retelling(Numbering):
             self._listener, self._programs = before
 
     @contextmanager
-    def looked_at(self, look: Callable[[Differentiated], None]) -> Iterator[None]:
+    def looked_at(self, look: Callable[[DifferentiatedOperator], None]) -> Iterator[None]:
         """Have *look* called with each gradient operator of the passes inside, when they are over."""
         self._look = look
         try:
@@ -286,7 +286,7 @@ class Retelling(Numbering):
             self._note_differentiated(self._look, event, pull, entry)
 
     def _note_differentiated(
-        self, look: Callable[[Differentiated], None], event: watch.Pulled, pull: Pull, entry: Entry
+        self, look: Callable[[DifferentiatedOperator], None], event: watch.Pulled, pull: Pull, entry: Entry
     ) -> None:
         """Note a gradient operator for who looks at each of them."""
 
@@ -296,7 +296,7 @@ class Retelling(Numbering):
                 retained = partial(tuple, self._valued(pull.operands))
             with watch.pause_watchers():
                 look(
-                    Differentiated(
+                    DifferentiatedOperator(
                         event.node,
                         event.wrt,
                         [self._array(n, g) for n, g in zip(pull.arriving, event.arriving, strict=True)],

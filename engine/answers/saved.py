@@ -32,7 +32,7 @@ _STEPS = 4
 
 
 @dataclass(slots=True)
-class Operation:
+class RunOperation:
     """An operator of the run, without its arrays.
 
     Attributes:
@@ -71,11 +71,11 @@ class Buffer:
     nbytes: int
     shape: tuple[int, ...]
     dtype: str
-    producer: Operation | None
+    producer: RunOperation | None
     slot: str
     tensor: str | None
     place: Any = None
-    readers: list[Operation] = field(default_factory=list)
+    readers: list[RunOperation] = field(default_factory=list)
     made: int = -1
     last: int = -1
     duplicate_of: int | None = None
@@ -94,7 +94,7 @@ class SavedStory(Result):
     """
 
     buffers: list[Buffer]
-    operations: list[Operation]
+    operations: list[RunOperation]
     timeline: list[int]
 
     @property
@@ -121,7 +121,7 @@ class SavedStory(Result):
         return max(self.timeline, default=0)
 
     @property
-    def at_peak(self) -> Operation | None:
+    def at_peak(self) -> RunOperation | None:
         return self.operations[self.timeline.index(self.peak)] if self.timeline else None
 
     @property
@@ -166,7 +166,7 @@ class Keeper:
         self._clear()
 
     def _clear(self) -> None:
-        self._operations: list[Operation] = []
+        self._operations: list[RunOperation] = []
         self._buffers: dict[int, Buffer] = {}
         self._arrays: dict[int, Any] = {}
         """Keeps every buffer alive, so that its identity is not given to another."""
@@ -201,7 +201,7 @@ class Keeper:
 
     def _see(self, event: OpEvent) -> None:
         part = event.part
-        operation = Operation(event.type, part, event.loc, event.origin, inside=event.inside)
+        operation = RunOperation(event.type, part, event.loc, event.origin, inside=event.inside)
         index = len(self._operations)
         self._operations.append(operation)
         for v in event.inputs:
@@ -230,7 +230,7 @@ class Keeper:
                 self._arrays[id(seen)] = seen
                 self._roots[id(seen)] = self._roots.get(id(whole), whole)
 
-    def _buffer(self, v: Any, producer: Operation | None) -> Buffer:
+    def _buffer(self, v: Any, producer: RunOperation | None) -> Buffer:
         array = v.array
         array = self._roots[id(array)] if id(array) in self._roots else root(array)
         key = id(array)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..ir.operator import Operator, each
 from ..ir.variable import Variable
-from .values import Values
+from .values import BlockValues
 
 if TYPE_CHECKING:
     from .differentiator import Differentiator
@@ -58,7 +58,7 @@ def _constant(grads: Differentiator, op: Operator) -> int | None:
     return int(float(text)) if text else int(maker.attrs["value"])
 
 
-def _is_end(values: Values, op: Operator) -> bool:
+def _is_end(values: BlockValues, op: Operator) -> bool:
     """Return whether *op* writes at the length of the array that it finds."""
     index, array = op.inputs[1], op.outputs[0]
     if not isinstance(index, Variable) or not isinstance(array, Variable):

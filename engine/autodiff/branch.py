@@ -16,7 +16,7 @@ from ..ir.variable import Variable
 
 
 @dataclass(slots=True)
-class Place:
+class BackwardPlace:
     """Place where the backward part of a loss goes.
 
     Attributes:
@@ -32,7 +32,7 @@ class Place:
     new: list[Block] = field(default_factory=list)
 
 
-def place(loss: Variable, what: str) -> Place:
+def place(loss: Variable, what: str) -> BackwardPlace:
     """Return the place where the backward part of *loss* goes.
 
     Raises:
@@ -50,7 +50,7 @@ def place(loss: Variable, what: str) -> Place:
             hint="return it from the branch or the loop body, and use what static.nn.cond or while_loop returns",
         )
     if current.idx == 0:
-        return Place(current)
+        return BackwardPlace(current)
     if program.open_loops:
         raise UnsupportedError(
             f"{what}: a backward part inside the body of a loop is not part of this version of gradtool.",
@@ -58,10 +58,10 @@ def place(loss: Variable, what: str) -> Place:
         )
     ops = [op for block in reversed(around) for op in block.ops]
     if current.backward_block_idx >= 0:
-        return Place(current, ops, program.blocks[current.backward_block_idx])
+        return BackwardPlace(current, ops, program.blocks[current.backward_block_idx])
     target = Block(program, len(program.blocks), current.parent_idx)
     target.forward_block_idx = current.idx
-    return Place(current, ops, target, [target])
+    return BackwardPlace(current, ops, target, [target])
 
 
 def _enclosing_blocks(block: Block) -> list[Block]:

@@ -20,7 +20,7 @@ from ..ir.program import Block
 from ..ir.variable import Variable
 from ..ops.readings import flatten
 from .recompute import boundaries, path_to, places, repeatable
-from .values import Value, Values, variable_of
+from .values import BlockValues, Value, variable_of
 
 AUTO = "auto"
 
@@ -151,7 +151,7 @@ class _Costs:
 
     def __init__(self, loss: Variable, stopped: Iterable[str], shapes: Mapping[str, Shape] | None) -> None:
         ops = loss.block.program.global_block().ops
-        self.values = Values(ops)
+        self.values = BlockValues(ops)
         self.path = path_to(ops, self.values, loss)
         self.size = len(self.path)
         self._stopped = frozenset(stopped)
@@ -358,7 +358,7 @@ def _prefix(size: int, made_at: Mapping[Value, int], nbytes: Mapping[Value, int]
     return list(accumulate(new))
 
 
-def _sizes(path: Sequence[Operator], values: Values, shapes: Mapping[str, Shape]) -> dict[Value, int]:
+def _sizes(path: Sequence[Operator], values: BlockValues, shapes: Mapping[str, Shape]) -> dict[Value, int]:
     """Bytes by version; dimensions follow from *shapes*, and count as 1 where they do not."""
     specs: dict[Value, TensorSpec] = {}
     for op in path:
@@ -372,7 +372,7 @@ def _sizes(path: Sequence[Operator], values: Values, shapes: Mapping[str, Shape]
     return {version: spec.nbytes for version, spec in specs.items()}
 
 
-def _infer_outputs(op: Operator, values: Values, specs: Mapping[Value, TensorSpec]) -> list[Any]:
+def _infer_outputs(op: Operator, values: BlockValues, specs: Mapping[Value, TensorSpec]) -> list[Any]:
     """The output specs of *op* laid flat, from those of its inputs; nothing where the program says all."""
     if op.op.forward is not None or all(UNKNOWN not in v.shape for v in each(op.outputs)):
         return []

@@ -22,12 +22,12 @@ from ..ops.opdef import OpDef
 from ..ops.readings import flatten, regroup
 from ..ops.stand_in import StandIn
 from .earlier import EarlierOps, computes
-from .emitted import BackwardCall, Emitted, Saves
+from .emitted import EmissionState, Emitted, Saves
 from .expand import expand
 from .forms import GradientForm
 from .naming import Namer
 from .recompute import Recomputation
-from .values import Stops, Value, Values, variable_of
+from .values import BlockValues, Stops, Value, variable_of
 
 
 class SweptOp:
@@ -67,7 +67,7 @@ class Differentiator:
         self,
         block: Block,
         stopped: Iterable[Variable | str],
-        call: BackwardCall,
+        call: EmissionState,
         *,
         ops: Sequence[Operator] | None = None,
         target: Block | None = None,
@@ -77,7 +77,7 @@ class Differentiator:
         self.target = target or block
         self.call = call
         self.source = block.ops if ops is None else ops
-        self.values = Values(self.source, writes(block) if inside else ())
+        self.values = BlockValues(self.source, writes(block) if inside else ())
         self.parts: dict[Value, list[Variable]] = {}
         self.namer = Namer(self.target, self.values, call.number, block.idx, self.needs_gradient)
         self.emitted = Emitted(self.target)

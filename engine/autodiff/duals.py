@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..core import names
-from ..ir.blocks import STEP_SCOPES, Carried, Region, reads, region, writes
+from ..ir.blocks import STEP_SCOPES, BlockCarry, Region, reads, region, writes
 from ..ir.operator import Operator
 from ..ir.variable import Variable, gradient_variable
 from ..ops import registry
@@ -64,7 +64,7 @@ class _Arrivals:
 
     by_result: dict[Variable, Variable]
     summed: list[Variable]
-    carried: list[Carried]
+    carried: list[BlockCarry]
     starts: list[Variable]
     scopes: tuple[Variable, ...]
 
@@ -218,10 +218,12 @@ def _own_frames(grads: Differentiator, op: Operator, whole: Region) -> Variable:
     return own
 
 
-def _later_carries(child: Differentiator, whole: Region, carried: list[Carried], seeds: set[Value]) -> list[Carried]:
+def _later_carries(
+    child: Differentiator, whole: Region, carried: list[BlockCarry], seeds: set[Value]
+) -> list[BlockCarry]:
     """Find further carried values to whose gradient something arrives from later runs."""
     rest = _subtract(filter(_has_gradients, whole.carried), carried)
-    new: list[Carried] = []
+    new: list[BlockCarry] = []
     while True:
         ends = {child.values.current(c.end) for c in (*carried, *new) if c.end is not None}
         reached = reachable(child, ends | seeds)
@@ -231,18 +233,18 @@ def _later_carries(child: Differentiator, whole: Region, carried: list[Carried],
         new += more
 
 
-def _subtract(all_: Iterable[Carried], some: Iterable[Carried]) -> list[Carried]:
+def _subtract(all_: Iterable[BlockCarry], some: Iterable[BlockCarry]) -> list[BlockCarry]:
     """*all_* but for *some*; by identity, for comparing variables appends operators."""
     gone = set(map(id, some))
     return [c for c in all_ if id(c) not in gone]
 
 
-def _has_gradients(c: Carried) -> bool:
+def _has_gradients(c: BlockCarry) -> bool:
     """Return whether the value is handed from one run to the next, and numbers that gradients can have."""
     return c.start is not None and c.end is not None and c.start.dtype.is_differentiable
 
 
-def _end(child: Differentiator, c: Carried) -> Variable:
+def _end(child: Differentiator, c: BlockCarry) -> Variable:
     """The variable with the gradient of what a run finds in ``c.start``; zeros where there is none."""
     assert c.start is not None
     value = child.values.initial(c.start)

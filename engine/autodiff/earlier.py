@@ -11,7 +11,7 @@ from ..ir.operator import Operands, Operator
 from ..ir.program import Block
 from ..ir.variable import Variable
 from ..ops.opdef import OpDef
-from .values import Value, Values, variable_of
+from .values import BlockValues, Value, variable_of
 
 Key = tuple[Any, ...]
 
@@ -30,7 +30,7 @@ class EarlierOps:
         block: None for a call that has no earlier ones.
     """
 
-    def __init__(self, block: Block | None, values: Values) -> None:
+    def __init__(self, block: Block | None, values: BlockValues) -> None:
         self._ops: dict[Any, Operator] = {}
         self._twins: dict[Key, dict[str, list[Operator]]] = {}
         """Operators that compute the same as others, by what and then by the gradient they make."""
@@ -77,7 +77,7 @@ class EarlierOps:
         self._twins = {k: t for k, t in self._twins.items() if k in self._ops}  # twins read the same
 
 
-def _is_current(op: Operator, values: Values) -> bool:
+def _is_current(op: Operator, values: BlockValues) -> bool:
     """Return whether the variables still hold what the operator read and wrote."""
     if not all(values.is_current(values.version_read(op, v)) for v in op.input_variables()):
         return False

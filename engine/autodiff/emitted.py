@@ -13,7 +13,7 @@ from ..ir.program import Block
 from ..ir.variable import Variable
 from ..ops import registry
 from ..ops.opdef import OpDef
-from .values import Value, Values, variable_of
+from .values import BlockValues, Value, variable_of
 
 if TYPE_CHECKING:
     from .differentiator import Differentiator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class BackwardCall:
+class EmissionState:
     """State that the backward parts of one call share, those of blocks inside others included.
 
     Attributes:
@@ -100,7 +100,7 @@ class Saves:
         take: told the names that are used.
     """
 
-    def __init__(self, block: Block, values: Values, inside: bool, take: Callable[[str], None]) -> None:
+    def __init__(self, block: Block, values: BlockValues, inside: bool, take: Callable[[str], None]) -> None:
         self.before: dict[Operator | None, list[Operator]] = {}
         self._block = block
         self._values = values

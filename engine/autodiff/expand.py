@@ -41,7 +41,7 @@ class AskedResult:
         self.place = place
 
 
-class Asking:
+class RuleNamespace:
     """The namespace in which an expanding rule is read: every operator answers with an :class:`AskedOp`."""
 
     def __getattr__(self, name: str) -> Callable[..., AskedOp]:
@@ -59,7 +59,7 @@ def expand(grads: Differentiator, node: SweptOp, args: list[Any], mask: list[boo
     op = node.op
     rule = op.op.rule
     assert rule is not None
-    calls = rule(Asking(), args, regroup(mask, op.inputs, rule.wrt), op.attrs)
+    calls = rule(RuleNamespace(), args, regroup(mask, op.inputs, rule.wrt), op.attrs)
     results: list[Variable | None] = []
     flat = [c for group in calls for c in group]
     for call, value in zip(flat, node.wrt, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ops.opdef import OpDef, Rule
+from ..ops.opdef import GradientRule, OpDef
 
 
 class GradientForm:
@@ -19,7 +19,7 @@ class GradientForm:
 
     __slots__ = ("absent", "is_flat", "outs", "reads", "rule", "wrt")
 
-    def __init__(self, op: OpDef, rule: Rule) -> None:
+    def __init__(self, op: OpDef, rule: GradientRule) -> None:
         self.rule = rule
         self.wrt = rule.wrt
         self.outs = [r.place for r in rule.reads if r.kind == "dout"]

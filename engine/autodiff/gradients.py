@@ -16,9 +16,9 @@ from ..ir.variable import Variable
 from .backward import no_grad_entries
 from .branch import place
 from .differentiator import Differentiator
-from .emitted import BackwardCall
+from .emitted import EmissionState
 from .entering import commit
-from .values import Value, Values, find_value
+from .values import BlockValues, Value, find_value
 
 Variables = Variable | Sequence[Variable]
 
@@ -64,7 +64,7 @@ def gradients(
     stopped = no_grad_entries(block, no_grad_set, "paddle.static.gradients")
     program = block.program
     with pause_gc():
-        grads = Differentiator(block, stopped, BackwardCall(program._appending_grad_times + 1))
+        grads = Differentiator(block, stopped, EmissionState(program._appending_grad_times + 1))
         for target, gradient in zip(targets_, starts, strict=True):
             if gradient is None:
                 grads.seed_ones(target)
@@ -94,7 +94,7 @@ def calc_gradient(
     return results[0] if len(results) == 1 else results
 
 
-def _dependents(block: Block, values: Values, inputs: list[Value]) -> set[Operator]:
+def _dependents(block: Block, values: BlockValues, inputs: list[Value]) -> set[Operator]:
     """The operators that depend on *inputs*."""
     reached = set(inputs)
     ops = set()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ..core import names
 from ..ir.program import Block
 from ..ir.variable import Variable
-from .values import Value, Values, variable_of
+from .values import BlockValues, Value, variable_of
 
 
 class Namer:
@@ -28,7 +28,9 @@ class Namer:
         wanted: whether gradients flow to a value.
     """
 
-    def __init__(self, target: Block, values: Values, call: int, idx: int, wanted: Callable[[Value], bool]) -> None:
+    def __init__(
+        self, target: Block, values: BlockValues, call: int, idx: int, wanted: Callable[[Value], bool]
+    ) -> None:
         self.target = target
         self.keep: set[Value] = set()
         self.outer: Namer | None = None

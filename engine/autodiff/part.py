@@ -16,12 +16,12 @@ from ..ir import renew, roles
 from ..ir.checking import check_program
 from ..ir.operator import Operator
 from ..ir.variable import Variable
-from .branch import Place, place
+from .branch import BackwardPlace, place
 from .checkpoints import choose
 from .differentiator import Differentiator
-from .emitted import BackwardCall
+from .emitted import EmissionState
 from .entering import call_back, commit
-from .values import Values, find_value
+from .values import BlockValues, find_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class BackwardPart:
     ops: list[Operator]
     recomputed: list[Operator]
     checkpoints: list[Variable]
-    values: Values
+    values: BlockValues
 
     @property
     def backward_ops(self) -> list[Operator]:
@@ -60,7 +60,7 @@ def differentiate(
     *,
     checkpoints: Sequence[Variable] | None = (),
     callbacks: Sequence[Callable[..., Any]] = (),
-    where: Place | None = None,
+    where: BackwardPlace | None = None,
 ) -> BackwardPart:
     """Add the backward part of *loss* to its program, and say what was added.
 
@@ -101,7 +101,7 @@ def differentiate(
         checkpoints = choose(loss, [v if isinstance(v, str) else v.name for v in cut]).checkpoints
     with pause_gc():
         # Building: nothing of the program changes yet.
-        call = BackwardCall(program._appending_grad_times + 1, {} if callbacks else None, [*where.new])
+        call = EmissionState(program._appending_grad_times + 1, {} if callbacks else None, [*where.new])
         grads = Differentiator(where.block, cut, call, ops=where.ops, target=where.target)
         wrt = [(v, find_value(grads.values, v)) for v in asked]
         grads.namer.keep.update(value for v, value in wrt if not v.is_parameter)
@@ -123,7 +123,7 @@ def differentiate(
     return BackwardPart(pairs, [*between, *ops] if between else ops, repeats, used, grads.values)
 
 
-def find_start(loss: Variable, what: str) -> Place:
+def find_start(loss: Variable, what: str) -> BackwardPlace:
     """Return the place of *loss* and of its backward part, after checking that it can have one.
 
     Args:

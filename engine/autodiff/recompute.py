@@ -21,7 +21,7 @@ from ..ir.operator import Operands, Operator, each, intern_attrs, map_operands
 from ..ir.variable import Variable
 from ..ops import registry
 from ..ops.opdef import Trait
-from .values import Value, Values, is_update
+from .values import BlockValues, Value, is_update
 
 if TYPE_CHECKING:
     from .differentiator import Differentiator
@@ -30,7 +30,7 @@ Copies = dict[Value, Variable]
 """Where the versions of variables are found that were computed again."""
 
 
-def path_to(ops: Sequence[Operator], values: Values, target: Variable) -> list[Operator]:
+def path_to(ops: Sequence[Operator], values: BlockValues, target: Variable) -> list[Operator]:
     """The operators that *target* depends on, in order; what optimizers do to parameters is not followed."""
     needed = {_version(values, target)}
     path = []
@@ -42,7 +42,7 @@ def path_to(ops: Sequence[Operator], values: Values, target: Variable) -> list[O
     return path
 
 
-def _version(values: Values, v: Variable) -> Value:
+def _version(values: BlockValues, v: Variable) -> Value:
     """The version of *v* at the end of the block."""
     return (v, values.last[v]) if v in values.last else v
 
@@ -62,7 +62,7 @@ class Recomputation:
             by the operators of a segment and filled when backward reaches it.
     """
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: BlockValues) -> None:
         self.copies: dict[Operator, Copies] = {}
         self._values = values
         self._waiting: dict[Operator, _Segment] = {}
@@ -197,7 +197,7 @@ class _Segment:
 
 
 def places(
-    path: Sequence[Operator], values: Values, variables: Iterable[Variable]
+    path: Sequence[Operator], values: BlockValues, variables: Iterable[Variable]
 ) -> dict[Variable, tuple[Value, int]]:
     """For those of *variables* that *path* knows: the version meant, and where it is made; sorted by that.
 
@@ -216,7 +216,9 @@ def places(
     return dict(sorted(made_at.items(), key=lambda item: item[1][1]))
 
 
-def boundaries(path: Sequence[Operator], values: Values, made_at: Mapping[Variable, tuple[Value, int]]) -> list[int]:
+def boundaries(
+    path: Sequence[Operator], values: BlockValues, made_at: Mapping[Variable, tuple[Value, int]]
+) -> list[int]:
     """Return where segments end, for checkpoints as :func:`places` gives them.
 
     A segment reaches up to the first operator that reads its checkpoint, the last one just past the operator that
@@ -233,7 +235,7 @@ def boundaries(path: Sequence[Operator], values: Values, made_at: Mapping[Variab
     return sorted(set(ends))
 
 
-def _first_reads(path: Sequence[Operator], values: Values, versions: Container[Value]) -> dict[Value, int]:
+def _first_reads(path: Sequence[Operator], values: BlockValues, versions: Container[Value]) -> dict[Value, int]:
     """Return where each of *versions* is read first."""
     first: dict[Value, int] = {}
     for i, op in enumerate(path):
@@ -244,7 +246,7 @@ def _first_reads(path: Sequence[Operator], values: Values, versions: Container[V
     return first
 
 
-def kept_values(path: Sequence[Operator], values: Values, ends: Sequence[int]) -> set[Value]:
+def kept_values(path: Sequence[Operator], values: BlockValues, ends: Sequence[int]) -> set[Value]:
     """The versions that backward keeps: what crosses from one segment to another, and what cannot be computed again."""
     home: dict[Value, int] = {}
     stays: set[Value] = set()

@@ -27,7 +27,7 @@ def variable_of(value: Value) -> Variable:
     return value if isinstance(value, Variable) else value[0]
 
 
-class Values:
+class BlockValues:
     """Values that every operator of a block reads and writes, found in one pass over the operators.
 
     Args:
@@ -148,7 +148,7 @@ class Values:
         return self._writers[version[0], version[1] + 1]
 
 
-def find_value(values: Values, v: Variable) -> Value:
+def find_value(values: BlockValues, v: Variable) -> Value:
     """The value that *v* stands for where the user asks for its gradient.
 
     For a variable that was given to a loop that is what it held before the loop; for one that a loop returned, what the
@@ -169,7 +169,7 @@ class Stops:
     it is in the set itself.
     """
 
-    def __init__(self, values: Values, entries: Iterable[Variable | str]) -> None:
+    def __init__(self, values: BlockValues, entries: Iterable[Variable | str]) -> None:
         self._values = values
         self._names: set[str] = set()
         self._returned: dict[Variable, list[tuple[int, int | None]]] = {}

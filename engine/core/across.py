@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass
-class Asked:
+class Requests:
     """Requests that were made inside :meth:`record`.
 
     Attributes:
@@ -54,4 +54,4 @@ class Asked:
         return self.seed is not None and not self.by_rank
 
 
-asked = Asked()
+asked = Requests()

@@ -137,7 +137,7 @@ class _Entry(Generic[T]):
         self.value = value
 
 
-class Guarded(Generic[T]):
+class ScopedSetting(Generic[T]):
     """A setting that ``with`` blocks change, for the thread or task that enters them.
 
     What the main thread has entered holds for other threads as well, as long as they have entered nothing themselves.
@@ -184,7 +184,7 @@ class Guarded(Generic[T]):
         return entry
 
 
-_scope: Guarded[str] = Guarded("gradtool_name_scope")
+_scope: ScopedSetting[str] = ScopedSetting("gradtool_name_scope")
 _own_scope = _scope.own
 
 

@@ -20,8 +20,8 @@ class Uneventful:
     """Operators in a row that gave nothing of what a watcher looks for, told in one event.
 
     Attributes:
-        told: of each of them, with :class:`Summary` in place of arrays; and where runs of blocks begin and end between
-            them (``Entered`` and ``Exited`` of ``watch.py``).
+        told: of each of them, with :class:`ArraySummary` in place of arrays; and where runs of blocks begin and end
+            between them (``Entered`` and ``Exited`` of ``watch.py``).
         digest: for a watcher to keep what it makes of that: each run of a plan tells the same object.
     """
 
@@ -32,7 +32,7 @@ class Uneventful:
         self.digest: Any = None
 
 
-class Summary:
+class ArraySummary:
     """Stands for an array in what watchers are told.
 
     Attributes:
@@ -48,7 +48,7 @@ class Summary:
         self.told = told or {}
 
     @classmethod
-    def of(cls, value: Any) -> Summary | None:
+    def of(cls, value: Any) -> ArraySummary | None:
         """Return a summary of *value* without its numbers; None for something that is no array."""
         if not hasattr(value, "dtype") or isinstance(value, TensorArray):
             return None
@@ -84,7 +84,7 @@ class InOrder:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Asks for numbers of what operators give: a watcher is told :class:`Summary` in place of arrays.
+    """Asks for numbers of what operators give: a watcher is told :class:`ArraySummary` in place of arrays.
 
     Attributes:
         of: whether the results of an operator are measured; the same function means the same question.
@@ -97,7 +97,7 @@ class Measured:
 class Staying:
     """Asks for arrays where they were computed; a watcher is told them as they are there.
 
-    Of other results it is told :class:`Summary`, and of each result the same object whoever reads it.
+    Of other results it is told :class:`ArraySummary`, and of each result the same object whoever reads it.
 
     Attributes:
         of: from an operator and those that read one of its results, whether that stays at hand; the same function means

@@ -7,7 +7,7 @@ step            when
 ``Entered``     a block of a static program begins to run: a branch, or one iteration of a loop
 ``Exited``      the block that was entered last is over, or failed
 ``Computed``    an operator was computed on tensors of dynamic mode, recorded or not
-``Failed``      an operator of dynamic mode, or the gradient of a recorded one, raised
+``OpFailed``    an operator of dynamic mode, or the gradient of a recorded one, raised
 ``Doubled``     the values of a tensor were copied before an operator in place
 ``Began``       a backward pass over a tape begins
 ``Pulled``      one recorded operator of the tape was differentiated
@@ -35,7 +35,7 @@ of tensors      when
 ``Awaited``     processes wait for each other's gradients of some parameters
 ``Replaced``    an attribute of a layer that held parameters was assigned to anew
 ``Switched``    layers were switched to training or to evaluation
-``Read``        an optimizer has read gradients, and may look elsewhere before it updates anything
+``GradRead``    an optimizer has read gradients, and may look elsewhere before it updates anything
 ``Updating``    an optimizer begins to update parameters
 ``Clipped``     it has clipped their gradients
 ``Scaled``      a loss was multiplied by a loss scale
@@ -124,7 +124,7 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class OpFailed:
     """An operator was to be computed on tensors, or a recorded one to be differentiated, and raised.
 
     Attributes:
@@ -445,7 +445,7 @@ class Reused:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class GradRead:
     """An optimizer has read the gradients of *tensors*, and only then decides where it goes, if anywhere."""
 
     tensors: tuple[Tensor, ...]

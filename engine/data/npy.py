@@ -36,7 +36,7 @@ _LENGTH = rf"{_BLANK}\d{{1,20}}L?{_BLANK}"
 _SHAPE = re.compile(rf"(?:{_LENGTH}(?:,{_LENGTH})*,?)?{_BLANK}")
 
 
-class Stream(Protocol):
+class ByteStream(Protocol):
     """Bytes in order; ``read`` gives fewer than asked for at their end only."""
 
     def read(self, count: int, /) -> bytes: ...
@@ -62,7 +62,7 @@ class Header(NamedTuple):
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-def header(stream: Stream, fail: Fail) -> Header:
+def header(stream: ByteStream, fail: Fail) -> Header:
     """The header at the beginning of *stream*."""
     start = stream.read(8)
     if start[:6] != MAGIC:
@@ -139,7 +139,7 @@ def mapped(path: str, head: Header, place: int) -> Array:
     return np.memmap(path, head.dtype, "r", place, head.shape, order)
 
 
-def elements(stream: Stream, head: Header, fail: Fail) -> Array:
+def elements(stream: ByteStream, head: Header, fail: Fail) -> Array:
     """The array whose bytes follow, in the machine's byte order."""
     try:
         flat: Array = np.empty(math.prod(head.shape), head.dtype)

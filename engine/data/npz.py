@@ -14,7 +14,7 @@ from typing import BinaryIO, NoReturn
 
 from ..core.command_errors import CommandError, Unreadable
 from ..files.jsontext import shorten_value
-from ..files.zipped import DEFLATED, MOST_INFLATED, STORED, Archive, Fail, Member, Unpacked
+from ..files.zipped import DEFLATED, MOST_INFLATED, STORED, Fail, Member, Unpacked, ZipArchive
 from . import npy
 from .npy import Array
 
@@ -91,7 +91,7 @@ def _check_room(head: npy.Header, most: int | None, fail: Fail) -> None:
         fail(f"it declares {head.nbytes} bytes, of shape {list(head.shape)}, and what it is for has room for {most}")
 
 
-class _Arrays(Archive):
+class _Arrays(ZipArchive):
     def __init__(self, file: BinaryIO, size: int, fail: Fail) -> None:
         super().__init__(file, size, fail, "np.savez and np.savez_compressed use 0 and 8")
 

@@ -44,15 +44,15 @@ def opened(zarr: ModuleType, path: str) -> Mapping[str | None, Any]:
     with _read(path):
         root = zarr.open(path, mode="r")
         if isinstance(root, zarr.Array):
-            return {None: Stored(root, path)}
-        arrays = {name: Stored(array, path) for name, array in sorted(root.arrays())}
+            return {None: StoredArray(root, path)}
+        arrays = {name: StoredArray(array, path) for name, array in sorted(root.arrays())}
         if not arrays:
             groups = ", ".join(f"{path.rstrip('/')}/{name}" for name in sorted(root.group_keys()))
             raise CommandError(f"{path} holds no arrays", f"it has groups: {groups}" if groups else None)
         return {**arrays}
 
 
-class Stored:
+class StoredArray:
     """An array of a store, which is read where it is indexed."""
 
     def __init__(self, array: Any, path: str) -> None:

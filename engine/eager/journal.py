@@ -97,7 +97,7 @@ class Event(NamedTuple):
         return source.locate(self.site)
 
 
-class Listing(NamedTuple):
+class ListedLeaves(NamedTuple):
     """Leaves that an optimizer was given, or that processes wait for, and where."""
 
     leaves: frozenset[int]
@@ -172,8 +172,8 @@ class Journal:
         self.calls: list[Call] = []
         self.events: dict[int, list[Event]] = {}
         self.entered: dict[int, Location] = {}
-        self.listings: list[Listing] = []
-        self.awaited: list[Listing] = []
+        self.listings: list[ListedLeaves] = []
+        self.awaited: list[ListedLeaves] = []
         self.replacements: dict[int, Replacement] = {}
         self.copies: dict[int, list[DeepCopy]] = {}
         self.differentiated: set[int] = set()
@@ -460,10 +460,10 @@ class Journal:
         self._event("initialised", self.number(event.tensor), event.writer)
 
     def _note_listing(self, event: watch.Listed) -> None:
-        self.listings.append(Listing(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
+        self.listings.append(ListedLeaves(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
 
     def _note_await(self, event: watch.Awaited) -> None:
-        self.awaited.append(Listing(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
+        self.awaited.append(ListedLeaves(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
 
     def _note_copy(self, event: watch.DeepCopied) -> None:
         copy = DeepCopy(self.number(event.made), source.here())
@@ -548,7 +548,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Guarded: Journal._close_guard,
     watch.GradientMoved: lambda journal, event: None,  # values stay
     watch.Switched: lambda journal, event: None,  # a mode moves no gradient
-    watch.Read: lambda journal, event: None,  # no graph goes on from there
+    watch.GradRead: lambda journal, event: None,  # no graph goes on from there
     watch.Scaled: lambda journal, event: None,  # the product is an operator like any other
     watch.Unscaled: lambda journal, event: None,
     watch.Limited: lambda journal, event: None,  # what it writes is told

@@ -27,7 +27,7 @@ def live_parameters() -> list[TensorParameter]:
     return [p for p in (reference() for reference in _living.valuerefs()) if p is not None]
 
 
-class Birth:
+class ParameterRecord:
     """Facts about a parameter that stay known when nobody holds it any more.
 
     Attributes:
@@ -110,7 +110,7 @@ class TensorParameter(Tensor):
     def register(self, loc: Location) -> None:
         """Be one of the living parameters from now on, made at *loc*."""
         self.loc = loc
-        self.birth = Birth(self)
+        self.birth = ParameterRecord(self)
         _living[id(self)] = self
         state.made.note(self.birth)
 

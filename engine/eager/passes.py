@@ -129,7 +129,7 @@ class Pass:
                 self._sweep(None if by is None else lambda event: by(event) and False)
         except Exception as error:
             if by is not None and self.at is not None:
-                by(watch.Failed(error, node=self.at[0], arriving=tuple(self.at[1:])))
+                by(watch.OpFailed(error, node=self.at[0], arriving=tuple(self.at[1:])))
             raise
         finally:
             _running.reset(token)

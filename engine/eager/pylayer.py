@@ -18,7 +18,7 @@ from ..ops.opdef import Array, Operand, Read
 from .mode import is_grad_enabled, no_grad, unrecorded
 from .passes import check_gradient
 from .record import lift, rule_ops, values
-from .saved import Packed, packing, unpack
+from .saved import PackedValue, packing, unpack
 from .tape import Freed, FreedGraphError, GradNode, copy_value
 from .tensor import Tensor, Version
 
@@ -112,7 +112,7 @@ class _SavedOutput:
 
     def __init__(self, tensor: Tensor, index: int) -> None:
         hooks = packing.get()
-        self.packed: Packed | None = None if hooks is None else hooks.pack_values(tensor)
+        self.packed: PackedValue | None = None if hooks is None else hooks.pack_values(tensor)
         self.array = tensor.array if hooks is None else None
         self.version: Version = tensor.version
         self.index = index

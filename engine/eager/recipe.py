@@ -81,7 +81,7 @@ class BoundOp:
                 refused = explain_failure(self, arrays, error)
                 by = watch.watcher()
                 if by is not None:
-                    by(watch.Failed(refused, op, self.attrs, tuple(arrays), source.here()))
+                    by(watch.OpFailed(refused, op, self.attrs, tuple(arrays), source.here()))
                 raise refused from cause(error)
         if len(self.fitting) >= REMEMBERED:
             self.fitting.clear()
@@ -193,7 +193,7 @@ def _report_kernel(call: BoundOp, kernel: Callable[..., Any]) -> Callable[..., A
         try:
             result = kernel(*arrays)
         except Exception as error:
-            by(watch.Failed(error, op, attrs, arrays, source.here()))
+            by(watch.OpFailed(error, op, attrs, arrays, source.here()))
             raise
         seconds = perf_counter() - start
         if single:

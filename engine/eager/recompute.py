@@ -19,7 +19,7 @@ from ..core.errors import ArgumentTypeError, GradientError, ModeError
 from ..kernels import choice
 from . import mode
 from .mode import enable_grad, is_grad_enabled, unrecorded
-from .saved import Packed, packing, saved_tensors_hooks, unpack, writes
+from .saved import PackedValue, packing, saved_tensors_hooks, unpack, writes
 from .tape import InplaceError, is_keeping, version_message
 from .tensor import Tensor, Version
 
@@ -270,7 +270,7 @@ def _restore(value: Any) -> Any:
     if isinstance(value, _Several):
         entries = [_restore(v) for v in value.values]
         return value.kind(*entries) if hasattr(value.kind, "_fields") else value.kind(entries)
-    return unpack(value) if isinstance(value, Packed) else value
+    return unpack(value) if isinstance(value, PackedValue) else value
 
 
 def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:

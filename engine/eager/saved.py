@@ -48,13 +48,13 @@ class saved_tensors_hooks:
     def __exit__(self, *exception: object) -> None:
         packing.reset(self._tokens.pop())
 
-    def pack(self, tensor: Tensor) -> Packed:
+    def pack(self, tensor: Tensor) -> PackedValue:
         """Return what is kept of *tensor*, a forward input."""
-        return Packed(tensor, self._pack_tensor(tensor), self._unpack, whole=True)
+        return PackedValue(tensor, self._pack_tensor(tensor), self._unpack, whole=True)
 
-    def pack_values(self, tensor: Tensor) -> Packed:
+    def pack_values(self, tensor: Tensor) -> PackedValue:
         """Return what is kept of the values of *tensor*, a result: nothing kept may point back to its node."""
-        return Packed(tensor, self._pack_tensor(tensor.detach()), self._unpack, whole=False)
+        return PackedValue(tensor, self._pack_tensor(tensor.detach()), self._unpack, whole=False)
 
     def _pack_tensor(self, tensor: Tensor) -> Any:
         token = packing.set(None)  # what the hook itself computes is kept as usual
@@ -76,7 +76,7 @@ writes: ContextVar[Callable[[Tensor, Any], None] | None] = ContextVar("gradtool_
 it gets, None where these are not known as one array."""
 
 
-class Packed:
+class PackedValue:
     """A retained value as a pack hook left it, with what it takes to put its tensor back in its place."""
 
     __slots__ = ("_like", "_spec", "_unpack", "_value")
@@ -105,4 +105,4 @@ class Packed:
 
 def unpack(value: Any) -> Any:
     """*value* without its packing."""
-    return value.unpack() if isinstance(value, Packed) else value
+    return value.unpack() if isinstance(value, PackedValue) else value

@@ -21,7 +21,7 @@ from ..core.spec import TensorSpec
 from ..ops.opdef import OpDef, Operand
 from ..ops.readings import flatten
 from .aside import copy_of
-from .saved import Packed, unpack
+from .saved import PackedValue, unpack
 from .tensor import Leaf, Tensor
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ class GradNode:
         if isinstance(values, Freed):
             return (values,)
         copies = [each(v, copy_value) for v in values]
-        is_packed = any(isinstance(v, Packed) for v in flatten(copies, range(len(copies))))
+        is_packed = any(isinstance(v, PackedValue) for v in flatten(copies, range(len(copies))))
         return (PackedValues(copies) if is_packed else tuple(copies),)
 
     def take_back(self, copies: tuple[Any, ...]) -> None:
@@ -378,7 +378,7 @@ def copy_value(value: Any) -> Any:
 
     What only a second run of a function brings back is copied as it is now; what the user's hooks packed stays packed.
     """
-    if isinstance(value, Packed) and value.exact:
+    if isinstance(value, PackedValue) and value.exact:
         value = value.unpack()
     if isinstance(value, Tensor):
         return copy_of(value)

@@ -206,7 +206,9 @@ class Control:
         needed = {r for r in (*ends, *summed, *framed, go_on) if r is not None}
         return _Exits(asked, carried, ends, sums, summed, go_on, framed, needed)
 
-    def _carried_frames(self, results: Collection[Variable | None], asked: AskedFrames | None) -> list[blocks.Carried]:
+    def _carried_frames(
+        self, results: Collection[Variable | None], asked: AskedFrames | None
+    ) -> list[blocks.BlockCarry]:
         """Return the values that are handed on: another run reads them, or an operator behind the last one."""
         region = self.region
         carried = [c for c in region.carried if c.start is not None or c.end is not None]
@@ -313,7 +315,7 @@ class _Exits:
     """
 
     asked: AskedFrames | None
-    carried: list[blocks.Carried]
+    carried: list[blocks.BlockCarry]
     ends: list[int | None]
     sums: list[tuple[Variable, Variable, Variable]]
     summed: list[int]

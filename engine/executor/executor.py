@@ -13,7 +13,7 @@ from ..ir.program import Program
 from ..kernels.choice import backend as backend_called
 from ..kernels.choice import current
 from . import passes
-from .inputs import Inputs, fed_value
+from .inputs import RegisterInputs, fed_value
 from .live import Peak, peak
 from .lower import lower
 from .outputs import fetch_names, fetch_values, handles, store
@@ -236,7 +236,7 @@ class Executor:
             del program.plans[next(iter(program.plans))]
         note_run(program)
         plan = lower(program, fed, names, self.backend, chosen)
-        plan.inputs = Inputs(plan, program, fed, self.backend)
+        plan.inputs = RegisterInputs(plan, program, fed, self.backend)
         program.plans[key] = plan
         return plan
 

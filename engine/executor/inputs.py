@@ -29,7 +29,7 @@ class StoredTypeError(ExecutionError, DtypeError):
     """A value in the scope of another data type than its variable (a ValueError in Paddle's operators)."""
 
 
-class Inputs:
+class RegisterInputs:
     """Sources that fill the registers of a plan before each of its runs.
 
     Most runs are fed as the one before, and load what it has stored. So what has passed is remembered by its class and

@@ -22,7 +22,7 @@ import numpy as np
 from ..core import state, watch
 from ..core.finite import is_finite
 from ..core.spec import TensorSpec
-from ..core.summary import Heard, InOrder, Summary, Uneventful
+from ..core.summary import ArraySummary, Heard, InOrder, Uneventful
 from ..ir.variable import DENSE, SELECTED_ROWS
 from ..ops.opdef import Trait
 from .accumulation import is_part
@@ -94,7 +94,7 @@ class _Noting:
         if isinstance(event, (watch.Entered, watch.Exited)):
             self.said.append(event)
         else:
-            read, gave = (tuple(map(Summary.of, values)) for values in (event.inputs, event.outputs))
+            read, gave = (tuple(map(ArraySummary.of, values)) for values in (event.inputs, event.outputs))
             self.said.append((event.index, event.op, read, gave))
         if self._by is not None:
             self._by(event)
@@ -213,7 +213,7 @@ class Judging:
 
     def _noted(self, key: Any, regs: list[Any]) -> Iterator[Step]:
         """The steps one by one, and what the event of such runs says."""
-        known: dict[int, Summary | None] = {}
+        known: dict[int, ArraySummary | None] = {}
         noting = _Noting(watch.program_watcher())
         steps = self._plan.steps(regs)
         while True:
@@ -224,8 +224,8 @@ class Judging:
             instruction = self._plan.instructions[step.index]
             for r, value in zip(instruction.ins, step.inputs, strict=True):
                 if r not in known:
-                    known[r] = Summary.of(value)
-            gave = tuple(map(Summary.of, step.outputs))
+                    known[r] = ArraySummary.of(value)
+            gave = tuple(map(ArraySummary.of, step.outputs))
             known.update(zip(instruction.outs, gave, strict=True))
             noting.said.append((step.index, step.op, tuple([known[r] for r in instruction.ins]), gave))
             yield step

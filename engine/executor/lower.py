@@ -106,7 +106,7 @@ _OWN = Trait.RANDOM | Trait.EFFECT | Trait.OPAQUE
 """Operators that have a kernel each."""
 
 
-class Form:
+class OperatorForm:
     """Facts that operators of one definition with equal attributes and specs share: one kernel serves them all.
 
     Attributes:
@@ -214,7 +214,7 @@ class Lowering:
         """Registers of arrays that hold nothing yet."""
         self.small: set[int] = set()
         """Registers of tensors too small to be worth letting go of early."""
-        self._forms: dict[Any, Form] = {}
+        self._forms: dict[Any, OperatorForm] = {}
         self._is_small: dict[TensorSpec, bool] = {}
 
     def _new(self) -> int:
@@ -311,16 +311,16 @@ class Lowering:
         effect = op.op.has_effect and self.context.effects(op)
         self.code.append(Instruction(op, kernel, tuple(ins), outs, form.likes, not form.single, effect=effect))
 
-    def _form(self, op: Operator) -> Form:
+    def _form(self, op: Operator) -> OperatorForm:
         """Return the form that all operators of this definition, these attributes and these specs share."""
         definition = op.op
         read, written = map_operands(op.inputs, _SPEC), map_operands(op.outputs, _SPEC)
         if type(op.attrs) is not SharedAttrs:
-            return Form(op, read, written)
+            return OperatorForm(op, read, written)
         key = definition, id(op.attrs), read, written
         form = self._forms.get(key)
         if form is None:
-            form = Form(op, read, written)
+            form = OperatorForm(op, read, written)
             if not definition.trait & _OWN:
                 self._forms[key] = form
         return form

@@ -130,7 +130,7 @@ class Scope:
         """Nothing: scopes here have no children between runs."""
 
 
-_current: state.Guarded[Scope] = state.Guarded("gradtool_scope")
+_current: state.ScopedSetting[Scope] = state.ScopedSetting("gradtool_scope")
 _process_scope = Scope()
 
 

@@ -35,7 +35,7 @@ _PATHS: Final[dict[str, tuple[tuple[int, int | None], ...]]] = {
 """By event, where its arguments have paths that are changed, and the descriptors of the folders that they lie in."""
 
 
-class Files(Protocol):
+class PathSource(Protocol):
     """Source of the paths that a run may change, such as the overlay."""
 
     @property
@@ -49,11 +49,11 @@ class Files(Protocol):
 class _Process:
     """State of the whole process: a hook stays until its end."""
 
-    files: Files | None = None
+    files: PathSource | None = None
 
 
 @contextmanager
-def audit(files: Files | None) -> Iterator[None]:
+def audit(files: PathSource | None) -> Iterator[None]:
     """Inside, changes of files that *files* knows nothing of are refused; with None, nothing is."""
     if files is not None:
         _hear()
@@ -84,7 +84,7 @@ def _check(event: str, arguments: tuple[Any, ...]) -> None:
             _must_be_known(files, arguments[path], None if folder is None else arguments[folder])
 
 
-def _must_be_known(files: Files, path: Any, folder: int | None) -> None:
+def _must_be_known(files: PathSource, path: Any, folder: int | None) -> None:
     if not isinstance(path, (str, bytes)) or not files.is_meant():
         return
     name = os.fsdecode(path)
@@ -94,7 +94,7 @@ def _must_be_known(files: Files, path: Any, folder: int | None) -> None:
         raise refusal(name)
 
 
-def _must_not_be_taken(files: Files, library: Any, name: Any) -> None:
+def _must_not_be_taken(files: PathSource, library: Any, name: Any) -> None:
     if name in native.WRITERS and files.is_meant() and native.is_c_librarys(library, name):
         raise refusal(f"{name} of the C library")
 

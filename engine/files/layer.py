@@ -23,7 +23,7 @@ _SYSTEM = ("/dev/", "/proc/", "/sys/")
 _MOST_LINKS = 40
 
 
-class Layer:
+class PathLayer:
     """Mapping of paths to the files that they mean.
 
     Attributes:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 
 
-class Entry(os.PathLike[str]):
+class DirectoryEntry(os.PathLike[str]):
     """As ``os.DirEntry``; asks when it is asked.
 
     Attributes:
@@ -47,19 +47,19 @@ class Entry(os.PathLike[str]):
         return stat.S_ISLNK(self._mode(False))
 
 
-class Entries(Iterator[Entry]):
+class DirectoryEntries(Iterator[DirectoryEntry]):
     """As the iterator that ``os.scandir`` gives."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[DirectoryEntry]) -> None:
         self._entries = iter(entries)
 
-    def __next__(self) -> Entry:
+    def __next__(self) -> DirectoryEntry:
         return next(self._entries)
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def __enter__(self) -> Entries:
+    def __enter__(self) -> DirectoryEntries:
         return self
 
     def __exit__(

@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any
 
 from . import audited, native, unfinished
-from .layer import Layer, copy, exists, refuse
+from .layer import PathLayer, copy, exists, refuse
 from .pythons import (
     BY_NUMBER,
     CHANGING,
@@ -74,7 +74,7 @@ def _open_as_it_is(*args: Any, **options: Any) -> Any:
     return builtins.open(*args, **options)
 
 
-class Overlay(Layer):
+class Overlay(PathLayer):
     """Files that one run has written, and the functions that write them.
 
     Attributes:
@@ -339,9 +339,9 @@ class Overlay(Layer):
         subject = None if isinstance(path, bytes) else self._subject(path)
         if subject is None or self._names(subject) is None:
             return real.scandir(path)
-        from .listed import Entries, Entry
+        from .listed import DirectoryEntries, DirectoryEntry
 
-        return Entries([Entry(name, os.path.join(subject, name)) for name in self._listdir(subject)])
+        return DirectoryEntries([DirectoryEntry(name, os.path.join(subject, name)) for name in self._listdir(subject)])
 
     def _chdir(self, path: Any) -> None:
         subject = self._subject(path)

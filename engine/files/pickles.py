@@ -1,9 +1,10 @@
 """Reading pickles as data: arrays, numbers, texts and plain containers, and nothing else.
 
 A pickle is a small program, and Python's reader runs whatever it names. Here it can name nothing of Python's: each of
-the few names that a :class:`Form` lists, those that ``paddle.save`` writes (:data:`PADDLE`) or those of ``torch.save``
-(``torch_tensors.py``), means a stand-in, any other ends the reading, as does an instruction that such files do not hold
-(:data:`_INSTRUCTIONS`). Lengths are checked against the size of the file before anything is allocated.
+the few names that a :class:`PickleForm` lists, those that ``paddle.save`` writes (:data:`PADDLE`) or those of
+``torch.save`` (``torch_tensors.py``), means a stand-in, any other ends the reading, as does an instruction that such
+files do not hold (:data:`_INSTRUCTIONS`). Lengths are checked against the size of the file before anything is
+allocated.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _ELEMENTS = re.compile(r"[biufc]\d{1,2}")
 """Types of elements whose bytes are numbers."""
 
 
-class Form(NamedTuple):
+class PickleForm(NamedTuple):
     """Content of pickles of one kind.
 
     Attributes:
@@ -57,7 +58,7 @@ class Form(NamedTuple):
     stored: Callable[[Any], Any] | None = None
 
 
-def read(file: BinaryIO, name: str, form: Form | None = None) -> Any:
+def read(file: BinaryIO, name: str, form: PickleForm | None = None) -> Any:
     """Read the pickle in *file* from its position on.
 
     Args:
@@ -112,7 +113,7 @@ class _Reader(pickle._Unpickler):
         ord(o.code): pickle._Unpickler.dispatch[ord(o.code)] for o in pickletools.opcodes if o.name in _INSTRUCTIONS
     }
 
-    def __init__(self, file: BinaryIO, name: str, form: Form) -> None:
+    def __init__(self, file: BinaryIO, name: str, form: PickleForm) -> None:
         super().__init__(_Bounded(file), encoding="latin1")
         self._name = name
         self._form = form
@@ -134,7 +135,7 @@ class _Reader(pickle._Unpickler):
         )
 
 
-class StandIn:
+class PickleStandIn:
     """Meaning of a name in a file: a function of plain values. Nothing in a file can change it."""
 
     __slots__ = ("_function",)
@@ -153,7 +154,7 @@ class StandIn:
         raise TypeError("a name has no state")
 
 
-class Described:
+class PickledObject:
     """Object that a pickle describes step by step. Nothing but its own instructions can change it."""
 
     def plain(self) -> Any:
@@ -179,7 +180,7 @@ class _Elements:
         self.type = self.type.newbyteorder(order)
 
 
-class _Array(Described):
+class _Array(PickledObject):
     """An array that is being described: what ``_reconstruct`` makes, with the state that follows."""
 
     def __init__(self, *args: Any) -> None:
@@ -211,7 +212,7 @@ def _encode(text: Any, encoding: Any) -> bytes:
     return text.encode("latin-1")
 
 
-def container(kind: type) -> StandIn:
+def container(kind: type) -> PickleStandIn:
     """Return the meaning of the name of a kind of containers: one of it with plain entries."""
 
     def make(entries: Any = ()) -> Any:
@@ -219,7 +220,7 @@ def container(kind: type) -> StandIn:
             raise ValueError(f"the entries of a {kind.__name__}")
         return kind(entries)
 
-    return StandIn(make)
+    return PickleStandIn(make)
 
 
 class Ordered(OrderedDict[Any, Any]):
@@ -232,18 +233,19 @@ class Ordered(OrderedDict[Any, Any]):
 PLAIN: tuple[tuple[tuple[str, ...], Mapping[str, Any]], ...] = (
     (
         ("numpy.core.multiarray", "numpy._core.multiarray"),
-        {"_reconstruct": StandIn(_Array), "scalar": StandIn(_scalar)},
+        {"_reconstruct": PickleStandIn(_Array), "scalar": PickleStandIn(_scalar)},
     ),
-    (("numpy",), {"ndarray": StandIn(_Array), "dtype": StandIn(_Elements)}),
-    (("_codecs",), {"encode": StandIn(_encode)}),
+    (("numpy",), {"ndarray": PickleStandIn(_Array), "dtype": PickleStandIn(_Elements)}),
+    (("_codecs",), {"encode": PickleStandIn(_encode)}),
     (
         ("builtins", "__builtin__"),
-        {"bytes": StandIn(lambda: b"")} | {kind.__name__: container(kind) for kind in (tuple, list, set, frozenset)},
+        {"bytes": PickleStandIn(lambda: b"")}
+        | {kind.__name__: container(kind) for kind in (tuple, list, set, frozenset)},
     ),
 )
 """Names that pickles of any kind may hold: those of arrays, bytes and containers."""
 
-PADDLE = Form(
+PADDLE = PickleForm(
     "NumPy arrays, numbers, texts and plain containers, as paddle.save writes them",
     (*PLAIN, (("collections",), {"OrderedDict": container(Ordered)})),
 )
@@ -253,7 +255,7 @@ PADDLE = Form(
 class _Plain:
     """Takes what was described for what it describes; each object once."""
 
-    def __init__(self, name: str, form: Form) -> None:
+    def __init__(self, name: str, form: PickleForm) -> None:
         self._name = name
         self._form = form
         self._done: dict[int, Any] = {}
@@ -271,7 +273,7 @@ class _Plain:
         return self._done[id(value)]
 
     def _convert(self, value: Any, depth: int) -> Any:
-        if isinstance(value, Described):
+        if isinstance(value, PickledObject):
             plain = value.plain()
             if plain is not None:
                 return plain

@@ -37,7 +37,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Value:
+class ValueSchema:
     """A single value.
 
     Attributes:
@@ -55,7 +55,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListSchema:
     """A list.
 
     Attributes:
@@ -79,7 +79,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableSchema:
     """A table; each of its members has to be there, and no other one may be.
 
     Attributes:
@@ -136,7 +136,7 @@ class Either:
             yield fault if fault.path != path else Fault(path, self.expected, fault.came)
 
 
-Shape = Value | Listed | Table | Either
+Shape = ValueSchema | ListSchema | TableSchema | Either
 
 _MOST: Final = 2**63
 """Whole numbers beyond which no computer counts."""
@@ -150,18 +150,18 @@ def _is_number(value: Any) -> bool:
     return _is_whole(value) or (type(value) is float and math.isfinite(value))
 
 
-NULL: Final = Value("null", lambda v: v is None)
-TEXT: Final = Value("a text", lambda v: type(v) is str)
-WHOLE: Final = Value("a whole number", _is_whole)
-COUNT: Final = Value("a whole number from 0", lambda v: _is_whole(v) and v >= 0)
-NUMBER: Final = Value("a number", _is_number)
-SIZE: Final = Value("a number from 0", lambda v: _is_number(v) and v >= 0)
-ANYTHING: Final = Value("anything", lambda v: True)
+NULL: Final = ValueSchema("null", lambda v: v is None)
+TEXT: Final = ValueSchema("a text", lambda v: type(v) is str)
+WHOLE: Final = ValueSchema("a whole number", _is_whole)
+COUNT: Final = ValueSchema("a whole number from 0", lambda v: _is_whole(v) and v >= 0)
+NUMBER: Final = ValueSchema("a number", _is_number)
+SIZE: Final = ValueSchema("a number from 0", lambda v: _is_number(v) and v >= 0)
+ANYTHING: Final = ValueSchema("anything", lambda v: True)
 
 
-def one_of(*words: str) -> Value:
+def one_of(*words: str) -> ValueSchema:
     """Return the shape of one of some words."""
-    return Value(f"one of {', '.join(words)}", lambda v: type(v) is str and v in words)
+    return ValueSchema(f"one of {', '.join(words)}", lambda v: type(v) is str and v in words)
 
 
 def or_null(shape: Shape) -> Either:

@@ -16,8 +16,8 @@ from ..core.errors import FileFormatError
 from ..core.spec import dtype
 from . import pickles
 from .jsontext import shorten_value
-from .pickles import Described, StandIn, container
-from .zipped import DEFLATED, MOST_INFLATED, Archive, Fail, Member
+from .pickles import PickledObject, PickleStandIn, container
+from .zipped import DEFLATED, MOST_INFLATED, Fail, Member, ZipArchive
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -47,7 +47,7 @@ _STORAGES: Final = {
 """Classes of storages -> names of gradtool's element types."""
 
 
-class Tensor(NamedTuple):
+class TorchTensor(NamedTuple):
     """A tensor of a file.
 
     Attributes:
@@ -120,7 +120,7 @@ def read(data: bytes, file: str) -> Any:
         file: its name, for messages.
 
     Returns:
-        Numbers, texts, :class:`Tensor`, and dicts, OrderedDicts, lists, tuples and sets of them.
+        Numbers, texts, :class:`TorchTensor`, and dicts, OrderedDicts, lists, tuples and sets of them.
 
     Raises:
         FileFormatError: it is none, or holds something else (a ValueError).
@@ -137,7 +137,7 @@ class _Saved:
                 "it is no zip archive",
                 "PyTorch before 1.6 wrote other files: torch.save(torch.load(FILE), FILE) in a newer one",
             )
-        self.zip = Archive(io.BytesIO(data), len(data), self.fail, "torch.save compresses nothing")
+        self.zip = ZipArchive(io.BytesIO(data), len(data), self.fail, "torch.save compresses nothing")
         self.members: dict[str, tuple[Member, int]] = {}
         self.payloads: dict[str, bytes] = {}
         self.tensors: dict[Any, Array] = {}
@@ -159,7 +159,7 @@ class _Saved:
         order = self.bytes("byteorder") if "byteorder" in self.members else b"little"
         self.elements = Elements(">" if order == b"big" else "<", self.size, self.fail)
         return pickles.read(
-            io.BytesIO(self.bytes(PROGRAM)), self.file, pickles.Form(EXPECTED, self.names(), self.stored)
+            io.BytesIO(self.bytes(PROGRAM)), self.file, pickles.PickleForm(EXPECTED, self.names(), self.stored)
         )
 
     def bytes(self, name: str) -> bytes:
@@ -171,10 +171,10 @@ class _Saved:
 
     def names(self) -> Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]:
         rebuilt = {
-            "_rebuild_tensor": StandIn(self.tensor),
-            "_rebuild_tensor_v2": StandIn(self.tensor),
-            "_rebuild_parameter": StandIn(_parameter),
-            "_rebuild_parameter_with_state": StandIn(_parameter),
+            "_rebuild_tensor": PickleStandIn(self.tensor),
+            "_rebuild_tensor_v2": PickleStandIn(self.tensor),
+            "_rebuild_parameter": PickleStandIn(_parameter),
+            "_rebuild_parameter_with_state": PickleStandIn(_parameter),
         }
         return (
             *pickles.PLAIN,
@@ -209,29 +209,29 @@ class _Saved:
                 self.payloads[name] = self.bytes(name)
             layout = sizes, strides, offset
             self.tensors[told] = self.elements.array(name, self.payloads[name], storage.kind, layout)
-        return _Described(Tensor(self.tensors[told], None))
+        return _Described(TorchTensor(self.tensors[told], None))
 
 
-class _Kind(Described):
+class _Kind(PickledObject):
     """A class of storages that is named."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
 
 
-class _Storage(Described):
+class _Storage(PickledObject):
     def __init__(self, kind: str, key: str) -> None:
         self.kind = kind
         self.key = key
 
 
-class _Described(Described):
+class _Described(PickledObject):
     """A tensor in a pickle."""
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: TorchTensor) -> None:
         self.tensor = tensor
 
-    def plain(self) -> Tensor:
+    def plain(self) -> TorchTensor:
         return self.tensor
 
 
@@ -239,7 +239,7 @@ def _parameter(tensor: Any, trains: Any, *more: Any) -> _Described:
     """A parameter; what follows, its hooks and what else hangs on it in Python, nobody reads."""
     if not isinstance(tensor, _Described) or not isinstance(trains, bool):
         raise ValueError("a parameter")
-    return _Described(Tensor(tensor.tensor.array, trains))
+    return _Described(TorchTensor(tensor.tensor.array, trains))
 
 
 class _StateDict(pickles.Ordered):

@@ -52,7 +52,7 @@ class Member(NamedTuple):
     begin: int
 
 
-class Archive:
+class ZipArchive:
     """The members of an archive.
 
     Args:

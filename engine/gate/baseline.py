@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.command_errors import CommandError
 from ..files import confined, schema
-from ..files.schema import TEXT, Listed, Table, one_of, or_null
+from ..files.schema import TEXT, ListSchema, TableSchema, one_of, or_null
 from .finding import EXTERNAL, Finding, Suppressed
 
 SCHEMA = "gradtool/baseline/1"
@@ -23,11 +23,11 @@ SCHEMA = "gradtool/baseline/1"
 USUAL = "gradtool-baseline.json"
 """The file where none is named."""
 
-_FILE = Table(
+_FILE = TableSchema(
     {
         "schema": one_of(SCHEMA),
-        "findings": Listed(
-            Table(
+        "findings": ListSchema(
+            TableSchema(
                 {
                     **dict.fromkeys(("code", "fingerprint", "message", "model"), TEXT),
                     **dict.fromkeys(("file", "subject"), or_null(TEXT)),

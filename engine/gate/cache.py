@@ -21,7 +21,7 @@ import gradtool
 
 from ..files import confined, sealed, wheels
 from . import rules, unchanged
-from .checked import Checked, Job
+from .checked import CheckedModel, Job
 from .finding import Severity
 from .rule import Rule
 
@@ -42,7 +42,7 @@ _NOT_KEPT: Final = frozenset({"GT903", "GT904", "GT905"})
 _IGNORED: Final = "# Made by gradtool check: what came of models that have not changed.\n*\n"
 
 
-class Cache:
+class ResultCache:
     """A folder of entries.
 
     Args:
@@ -54,17 +54,17 @@ class Cache:
         self._digests: dict[str, str | None] = {}
         self._new: dict[str, bytes] = {}
 
-    def find(self, job: Job) -> Checked | None:
+    def find(self, job: Job) -> CheckedModel | None:
         """What came of a job, if all that it depends on is as it was."""
         data = _read(self._path(job))
         if data is None:
             return None
         try:
-            return Checked.of(data) if self._holds(data["used"]) else None
+            return CheckedModel.of(data) if self._holds(data["used"]) else None
         except (KeyError, TypeError, ValueError, AttributeError):
             return None  # it is no entry
 
-    def keep(self, job: Job, result: Checked) -> None:
+    def keep(self, job: Job, result: CheckedModel) -> None:
         """Keep what came of a job, if it will be so again; :meth:`write` writes it."""
         if result.used is not None and _NOT_KEPT.isdisjoint(f.code for f in result.findings):
             self._new[self._path(job)] = _entry(result.data())

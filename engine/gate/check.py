@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
 from .baseline import Baseline
-from .cache import Cache
-from .checked import Checked, Job
+from .cache import ResultCache
+from .checked import CheckedModel, Job
 from .finding import Severity
 from .policy import Policy
 from .report import Report
@@ -44,7 +44,7 @@ class Check:
     update: bool = False
     jobs: int | None = None
     timeout: float = TIMEOUT
-    cache: Cache | None = None
+    cache: ResultCache | None = None
 
     def ask(self, models: Sequence[Subject], notes: Notes = SILENT) -> Report:
         """Check models.
@@ -89,7 +89,7 @@ class Check:
                 drift.update(job.subject.request(), job.golden, notes)
             drift.must_be_there(job.golden)
 
-    def _results(self, jobs: Sequence[Job]) -> list[Checked]:
+    def _results(self, jobs: Sequence[Job]) -> list[CheckedModel]:
         side_by_side = self.jobs if self.jobs is not None else _usual(jobs)
         if not side_by_side:
             return self._here(jobs)
@@ -106,7 +106,7 @@ class Check:
             _say(result)
         return whole
 
-    def _here(self, jobs: Sequence[Job]) -> list[Checked]:
+    def _here(self, jobs: Sequence[Job]) -> list[CheckedModel]:
         """What comes of jobs in this process, one after the other; of one alone, it may be known already."""
         if len(jobs) != 1 or self.cache is None or not _lies_in_files(jobs[0]):
             from . import checking
@@ -123,14 +123,14 @@ class Check:
         self._keep([(jobs[0], replace(result, said=said.text))])
         return [result]
 
-    def _keep(self, new: Sequence[tuple[Job, Checked]]) -> None:
+    def _keep(self, new: Sequence[tuple[Job, CheckedModel]]) -> None:
         if self.cache is not None:
             for job, result in new:
                 self.cache.keep(job, result)
             self.cache.write()
 
 
-def _say(result: Checked) -> None:
+def _say(result: CheckedModel) -> None:
     """Print what a model printed that did not run here."""
     if result.said:
         print(result.said, end="" if result.said.endswith("\n") else "\n", file=sys.stderr)

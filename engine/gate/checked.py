@@ -38,7 +38,7 @@ class Job:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class CheckedModel:
     """What comes of checking one model.
 
     Attributes:
@@ -66,7 +66,7 @@ class Checked:
         }
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Checked:
+    def of(cls, data: Mapping[str, Any]) -> CheckedModel:
         """What :meth:`data` gave."""
         return cls(
             findings=[Finding.restored(f) for f in data["findings"]],

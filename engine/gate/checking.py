@@ -17,7 +17,7 @@ from ..script import imports, interrupting, showing
 from ..script.users_code import raised_at, stack_of
 from . import failures, rules, waivers
 from .causes import roots
-from .checked import Checked, Job
+from .checked import CheckedModel, Job
 from .evidence import Evidence
 from .finding import Finding, Spot
 from .rule import Rule
@@ -53,7 +53,7 @@ def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
         return roots([_weighed(f, selection) for f in _found(evidence, selection)])
 
 
-def checked(job: Job, *, strict: bool = False) -> Checked:
+def checked(job: Job, *, strict: bool = False) -> CheckedModel:
     """What comes of a model: every finding, also where several have one cause, and the waivers in its files.
 
     Args:
@@ -66,7 +66,7 @@ def checked(job: Job, *, strict: bool = False) -> Checked:
     return result
 
 
-def watched(job: Job, *, strict: bool = False) -> Checked:
+def watched(job: Job, *, strict: bool = False) -> CheckedModel:
     """What comes of a model, and what it depended on, of the first one that this process watches.
 
     Args:
@@ -89,13 +89,13 @@ def watched(job: Job, *, strict: bool = False) -> Checked:
     return replace(result, used=used.told(origins, folder, [subject.file] if is_file else []))
 
 
-def _checked(job: Job, strict: bool) -> tuple[Checked, dict[str, str]]:
+def _checked(job: Job, strict: bool) -> tuple[CheckedModel, dict[str, str]]:
     """What comes of a model, and by name the files of the modules that were looked for."""
     subject = job.subject
     return _of_evidence(Evidence(subject.request(), subject.name, subject.feed, job.golden), job, strict)
 
 
-def weigh(evidence: Evidence, job: Job, read: Callable[[Evidence], None]) -> Checked:
+def weigh(evidence: Evidence, job: Job, read: Callable[[Evidence], None]) -> CheckedModel:
     """Return what comes of a model as :func:`checked` does, of evidence that somebody else reads as well.
 
     Args:
@@ -109,7 +109,7 @@ def weigh(evidence: Evidence, job: Job, read: Callable[[Evidence], None]) -> Che
 
 def _of_evidence(
     evidence: Evidence, job: Job, strict: bool, read: Callable[[Evidence], None] | None = None
-) -> tuple[Checked, dict[str, str]]:
+) -> tuple[CheckedModel, dict[str, str]]:
     subject = job.subject
     with imports.guarded() as guard, contextlib.closing(evidence), showing.once():
         guard.origins.clear()
@@ -125,7 +125,7 @@ def _of_evidence(
     in_order = sorted(found, key=lambda f: f.order)
     # Of a file that was stopped no rule has seen the end.
     unasked = {rule.code for rule in job.selection.rules()} if evidence.incomplete else evidence.unasked
-    return Checked(findings=in_order, waivers=_waivers(files), unasked=tuple(sorted(unasked))), origins
+    return CheckedModel(findings=in_order, waivers=_waivers(files), unasked=tuple(sorted(unasked))), origins
 
 
 def _waivers(files: Iterable[str]) -> list[waivers.Waiver]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..answers.diff import golden
-from ..answers.diff.structure import Change, Difference, difference
+from ..answers.diff.structure import Change, GraphDifference, difference
 from ..core.command_errors import CommandError
 from ..core.notes import Notes
 from ..core.source import NOWHERE, Place
@@ -59,7 +59,7 @@ def _must_stay(file: str) -> None:
         raise CommandError(f"golden file {file}: {error.strerror}") from None
 
 
-def drift(request: Request, file: str, notes: Notes) -> Difference:
+def drift(request: Request, file: str, notes: Notes) -> GraphDifference:
     """What differs between the graph that *file* keeps and that of a model.
 
     Raises:

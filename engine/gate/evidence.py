@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from ..answers.flow.fact import Kind
+from ..answers.flow.fact import FactKind
 from ..core.command_errors import CommandError, ModelError, describe_failure
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
@@ -18,7 +18,7 @@ from ..request.request import Request
 from .finding import Finding
 
 if TYPE_CHECKING:
-    from ..answers.diff.structure import Difference
+    from ..answers.diff.structure import GraphDifference
     from ..answers.stats import Line, StatsStory
     from ..answers.training.one_batch import OneBatch
     from ..answers.why.answers import Answer
@@ -408,7 +408,7 @@ class Evidence:
         return self._read("kept", lambda left: run.readers.kept(left, self))
 
     @cached_property
-    def drift(self) -> Difference | None:
+    def drift(self) -> GraphDifference | None:
         """What differs from the graph that is kept; None where none is."""
         if self.golden is None:
             return None
@@ -448,7 +448,7 @@ class Evidence:
 
     def _of_flow(self) -> Iterable[str]:
         flow = self.influences.story
-        return [*flow.unchecked, *(f"{f.message}: not known is {f.doubt}" for f in flow.of(Kind.MIXED) if f.doubt)]
+        return [*flow.unchecked, *(f"{f.message}: not known is {f.doubt}" for f in flow.of(FactKind.MIXED) if f.doubt)]
 
     def _silent(self) -> Iterator[str]:
         """Of rules whose silence says nothing: one sentence for all that have one reason."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from . import waivers
 from .baseline import Baseline
 from .causes import roots
-from .checked import Checked, Job
+from .checked import CheckedModel, Job
 from .finding import IN_SOURCE, Finding, Severity, Suppressed
 from .policy import Policy
 from .process import CRASHED, TIMED_OUT
 from .report import Report
-from .waivers import Reading
+from .waivers import WaiverUse
 
 _NOT_WHOLE = frozenset({"GT903", CRASHED, TIMED_OUT})
 """Of a model with one of these it is not known what else there is."""
@@ -38,7 +38,7 @@ class Judged:
 
 def reported(
     jobs: Sequence[Job],
-    results: Sequence[Checked],
+    results: Sequence[CheckedModel],
     policy: Policy,
     root: str,
     baseline: Baseline | None = None,
@@ -67,7 +67,7 @@ def reported(
     )
 
 
-def judged(jobs: Sequence[Job], results: Sequence[Checked], policy: Policy, baseline: Baseline) -> Judged:
+def judged(jobs: Sequence[Job], results: Sequence[CheckedModel], policy: Policy, baseline: Baseline) -> Judged:
     """What is reported of models.
 
     Args:
@@ -84,7 +84,7 @@ def judged(jobs: Sequence[Job], results: Sequence[Checked], policy: Policy, base
         applied = frozenset(rule.code for rule in job.selection.rules())
         whole = _NOT_WHOLE.isdisjoint(f.code for f in result.findings)
         asked = applied.difference(result.unasked)
-        readings.append(Reading(job.subject.name, result.waivers, result.findings, asked, whole))
+        readings.append(WaiverUse(job.subject.name, result.waivers, result.findings, asked, whole))
     by_name = {job.subject.name: job for job in jobs}
     every = dict.fromkeys(waiver for reading in readings for waiver in reading.waivers)
     causes = roots(found)

@@ -9,17 +9,17 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..script.processes import Ended, Process, ended
+from ..script.processes import Process, ProcessEnded, ended
 from . import process as endings
-from .checked import Checked, Job
+from .checked import CheckedModel, Job
 
 WORKER = "gradtool.engine.gate.worker"
 """What such a process runs."""
 
-Done = Callable[[int, Checked], None]
+Done = Callable[[int, CheckedModel], None]
 
 
-def check(jobs: Sequence[Job], side_by_side: int, done: Done = lambda number, result: None) -> list[Checked]:
+def check(jobs: Sequence[Job], side_by_side: int, done: Done = lambda number, result: None) -> list[CheckedModel]:
     """Check models.
 
     Args:
@@ -32,7 +32,7 @@ def check(jobs: Sequence[Job], side_by_side: int, done: Done = lambda number, re
     Raises:
         RuntimeError: gradtool itself failed.
     """
-    results: dict[int, Checked] = {}
+    results: dict[int, CheckedModel] = {}
     failures: dict[int, BaseException] = {}
     left = iter(range(len(jobs)))
     lock = threading.Lock()
@@ -64,23 +64,23 @@ def check(jobs: Sequence[Job], side_by_side: int, done: Done = lambda number, re
     return [results[number] for number in range(len(jobs))]
 
 
-def _checked(process: Process, job: Job) -> Checked:
+def _checked(process: Process, job: Job) -> CheckedModel:
     """What comes of a job."""
     try:
         process.ask(job.data())
         answer = process.answer(job.timeout)
-    except Ended as end:
+    except ProcessEnded as end:
         if end.late:
             assert job.timeout is not None
-            return Checked(findings=[endings.timed_out(job.subject, job.timeout)])
-        return Checked(findings=[endings.crashed(job.subject, end.code, "")])
+            return CheckedModel(findings=[endings.timed_out(job.subject, job.timeout)])
+        return CheckedModel(findings=[endings.crashed(job.subject, end.code, "")])
     return _read(job, answer)
 
 
-def _read(job: Job, answer: dict[str, Any]) -> Checked:
+def _read(job: Job, answer: dict[str, Any]) -> CheckedModel:
     if answer["status"] == "failed":
         raise RuntimeError(f"while {job.subject.name} was checked:\n{answer['error']}")
     if answer["status"] == "ended":
         said = answer["said"]
-        return Checked(findings=[endings.crashed(job.subject, answer["code"], said)], said=said)
-    return Checked.of({**answer["result"], "said": answer["said"]})
+        return CheckedModel(findings=[endings.crashed(job.subject, answer["code"], said)], said=said)
+    return CheckedModel.of({**answer["result"], "said": answer["said"]})

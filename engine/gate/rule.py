@@ -11,7 +11,7 @@ from ..core.source import NOWHERE, Location, Place
 from .finding import Finding, Severity, Spot
 
 if TYPE_CHECKING:
-    from ..answers.flow.fact import Kind
+    from ..answers.flow.fact import FactKind
     from ..answers.stats import Line
     from ..answers.why.answers import Answer
     from .evidence import Evidence
@@ -167,7 +167,7 @@ def about(loss: str) -> tuple[str, ...]:
     return (f"this is about the gradients of {loss}",) if loss else ()
 
 
-def of_flow(*kinds: Kind, declared: str = "") -> Callable[[Evidence, Options], Iterator[Hit | NotAsked]]:
+def of_flow(*kinds: FactKind, declared: str = "") -> Callable[[Evidence, Options], Iterator[Hit | NotAsked]]:
     """A look at the flow of information: facts of these kinds that are not meant, and all of them where so declared.
 
     Args:

@@ -112,7 +112,7 @@ def _waiver(file: str, comment: tokenize.TokenInfo, match: re.Match[str], first:
 
 
 @dataclass(frozen=True)
-class Reading:
+class WaiverUse:
     """What one model had to do with waivers.
 
     Attributes:
@@ -135,9 +135,9 @@ def waived(finding: Finding, waivers: Iterable[Waiver]) -> Waiver | None:
     return next((w for w in waivers if w.covers(finding) and w.waives(finding.code)), None)
 
 
-def about(readings: Sequence[Reading]) -> Iterator[Finding]:
+def about(readings: Sequence[WaiverUse]) -> Iterator[Finding]:
     """What is wrong with the waivers of all files, each told once, for the first model that read it."""
-    readers: dict[Waiver, list[Reading]] = {}
+    readers: dict[Waiver, list[WaiverUse]] = {}
     for reading in readings:
         for waiver in reading.waivers:
             readers.setdefault(waiver, []).append(reading)
@@ -152,7 +152,7 @@ def about(readings: Sequence[Reading]) -> Iterator[Finding]:
 _ADVICE = "take it out, or name what is found: # gradtool: ignore[GT103] the reason"
 
 
-def _wrong(waiver: Waiver, readings: Sequence[Reading]) -> str:
+def _wrong(waiver: Waiver, readings: Sequence[WaiverUse]) -> str:
     """What is wrong with a waiver; empty if it is right, or if that is not known."""
     if not waiver.codes:
         return "a waiver that names no rule waives nothing"
@@ -163,7 +163,7 @@ def _wrong(waiver: Waiver, readings: Sequence[Reading]) -> str:
     return f"nothing of {', '.join(unused)} is found here: the waiver is not used" if unused else ""
 
 
-def _is_unused(waiver: Waiver, selector: str, readings: Sequence[Reading]) -> bool:
+def _is_unused(waiver: Waiver, selector: str, readings: Sequence[WaiverUse]) -> bool:
     codes = {rule.code for rule in rules.matching(selector)}
     if not all(reading.whole and codes <= reading.applied for reading in readings):
         return False

@@ -38,7 +38,7 @@ class Imported(NamedTuple):
     feed: Mapping[str, Any] = MappingProxyType({})
 
 
-class Sizes(NamedTuple):
+class UnknownSizes(NamedTuple):
     """What is told of the sizes that a file leaves open.
 
     Attributes:
@@ -50,7 +50,7 @@ class Sizes(NamedTuple):
     fed: Mapping[str | None, tuple[int, ...]] = MappingProxyType({})
 
 
-UNTOLD: Final = Sizes()
+UNTOLD: Final = UnknownSizes()
 """Nothing is told."""
 
 Importer = Callable[..., Any]
@@ -64,7 +64,7 @@ def importer(*endings: str, sized: bool = False) -> Callable[[Importer], Importe
     """Register the function below for files whose names end so; longer endings come before shorter ones.
 
     Args:
-        sized: it takes :class:`Sizes`, too: its files leave sizes open, and give them names.
+        sized: it takes :class:`UnknownSizes`, too: its files leave sizes open, and give them names.
 
     >>> @importer(".constant")
     ... def read(path, data):
@@ -126,7 +126,7 @@ def is_file_name(path: Path) -> bool:
 
 
 def takes_sizes(path: Path) -> bool:
-    """Whether files that are called so leave sizes open that can be told: their readers take :class:`Sizes`."""
+    """Whether files that are called so leave sizes open that can be told: their readers take :class:`UnknownSizes`."""
     return importer_of(path) in _sized
 
 

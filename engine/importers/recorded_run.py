@@ -13,4 +13,4 @@ from . import importer
 @importer(*ENDINGS)
 def read(path: Path, data: bytes) -> Any:
     """The run, to be played; its backward passes are those that the program ran."""
-    return upward.part("recorded runs").Recording(path, data)
+    return upward.part("recorded runs").RecordedRun(path, data)

@@ -20,7 +20,7 @@ from .variable import STEP_SCOPES, Variable
 __all__ = [
     "RUNNING",
     "STEP_SCOPES",
-    "Carried",
+    "BlockCarry",
     "Region",
     "enter",
     "is_around",
@@ -101,7 +101,7 @@ def _held_blocks(ops: Iterable[Operator]) -> set[Block]:
 
 
 @dataclass(slots=True)
-class Carried:
+class BlockCarry:
     """A value that goes through the runs of a block.
 
     Attributes:
@@ -126,7 +126,7 @@ class Region:
     Attributes:
         condition: of a forward operator: the variable that says whether to run (again); None: run once.
         loops: whether the condition is looked at again after each run.
-        carried: see :class:`Carried`.
+        carried: see :class:`BlockCarry`.
         sums: ``(inside, result, like)``: what is added up over the runs, and a variable of its shape.
         frames: of a backward operator: the variables with the frames that it reads, the oldest first. It runs once
             per frame.
@@ -138,7 +138,7 @@ class Region:
     block: Block
     condition: Variable | None = None
     loops: bool = False
-    carried: list[Carried] = field(default_factory=list)
+    carried: list[BlockCarry] = field(default_factory=list)
     sums: list[tuple[Variable, Variable, Variable]] = field(default_factory=list)
     frames: tuple[Variable, ...] = ()
     backwards: bool = False
@@ -184,7 +184,7 @@ def _conditional_block(op: Operator) -> Region:
         op,
         op.attrs["sub_block"],
         condition=one(op, "Cond"),
-        carried=[Carried(v if v in read else None, v, v, v) for v in slot(op, "Out")],
+        carried=[BlockCarry(v if v in read else None, v, v, v) for v in slot(op, "Out")],
         scope=one(op, "Scope"),
     )
 
@@ -195,7 +195,7 @@ def _while(op: Operator) -> Region:
         op.attrs["sub_block"],
         condition=one(op, "Condition"),
         loops=True,
-        carried=[Carried(v, v, v, v) for v in slot(op, "Out")],
+        carried=[BlockCarry(v, v, v, v) for v in slot(op, "Out")],
         scope=one(op, "StepScopes"),
     )
 
@@ -204,7 +204,7 @@ def _pylayer(op: Operator) -> Region:
     return Region(
         op,
         op.attrs["blocks"][0],
-        carried=[Carried(None, v, v, v) for v in slot(op, "Out")],
+        carried=[BlockCarry(None, v, v, v) for v in slot(op, "Out")],
         scope=one(op, "Scope"),
     )
 
@@ -239,7 +239,7 @@ def _conditional_block_grad(op: Operator) -> Region:
     return Region(
         op,
         block,
-        carried=[Carried(v, v, v, v) for v in slot(op, "Written")],
+        carried=[BlockCarry(v, v, v, v) for v in slot(op, "Written")],
         sums=_sums(block, slot(op, "Input"), slot(op, "Input@GRAD"), set()),
         frames=(scope,) if scope is not None else (),
         backwards=True,
@@ -259,7 +259,7 @@ def _while_grad(op: Operator) -> Region:
         before = arriving.get(v.name)
         start = before if before is not None else block.vars.get(names.grad(v.name))
         if start is not None:
-            carried.append(Carried(before, start, start, result, like=v))
+            carried.append(BlockCarry(before, start, start, result, like=v))
     scope = one(op, "StepScopes")
     return Region(
         op,
@@ -278,7 +278,7 @@ def _block_grad(op: Operator) -> Region:
     befores, afters = slot(op, "Before"), slot(op, "After")
     names_ = zip(op.attrs["starts"], op.attrs["ends"], op.attrs["likes"], strict=True)
     carried = [
-        Carried(before, find(start), find(end), after, find(like))
+        BlockCarry(before, find(start), find(end), after, find(like))
         for before, after, (start, end, like) in zip(befores, afters, names_, strict=True)
     ]
     sums = [
@@ -306,7 +306,7 @@ def _pylayer_grad(op: Operator) -> Region:
     for v, g in zip(slot(owner, "Out"), slot(op, "Out@GRAD"), strict=True):
         if v is not None:
             inside = block.vars.get(names.grad(v.name))
-            carried.append(Carried(g, inside, None, None, like=v))
+            carried.append(BlockCarry(g, inside, None, None, like=v))
     return Region(
         op,
         block,

@@ -11,7 +11,7 @@ from ..core.errors import UsageError, expect_type
 from .program import Block, Program
 
 
-class _Default(state.Guarded[Program]):
+class _Default(state.ScopedSetting[Program]):
     """A default program: one for the process, where no guard names another."""
 
     def __init__(self, name: str) -> None:

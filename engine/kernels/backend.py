@@ -68,7 +68,7 @@ Tuning = Callable[[Iterable[Any]], bool]
 """Is asked before each run of a plan, with what carries it out step by step; says whether it has had it do so."""
 
 
-class Taken(NamedTuple):
+class StepDuration(NamedTuple):
     """Time that one step of a plan took.
 
     Attributes:
@@ -84,7 +84,7 @@ class Taken(NamedTuple):
     given_up: bool = False
 
 
-Clock = Callable[[Taken], None]
+Clock = Callable[[StepDuration], None]
 """Is told what steps took."""
 
 Override = Callable[[Mapping[str, Any], Sequence[Any]], Kernel | None]

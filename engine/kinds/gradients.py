@@ -20,7 +20,7 @@ from ..view.graph import op_names
 
 if TYPE_CHECKING:
     from ..answers.why.answers import Answer
-    from .model import About, Graph
+    from .model import About, ModelGraph
     from .origins import Origin
     from .program.recomputing import Recomputed
 
@@ -122,7 +122,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenLists:
     """The lists that a file gave its own backward call.
 
     Attributes:
@@ -184,10 +184,10 @@ class GradientTable(Answered):
     two_names: bool
     named_gradients: bool
     words: list[str]
-    graph: Callable[[], Graph]
+    graph: Callable[[], ModelGraph]
     shown_no_grad: list[str] = field(default_factory=list)
     left_out: int = 0
-    given: Given | None = None
+    given: GivenLists | None = None
     recomputed: Recomputed | None = None
     checkpoint_words: list[str] = field(default_factory=list)
     first_cut: str | None = None

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradtool.paddle.nn import Layer
 
-from ..answers.flow.probe import CallProbe, Input, Probe
+from ..answers.flow.probe import CallProbe, Probe, ProbeInput
 from ..answers.flow.rerun import jittering
 from ..core import source, state
 from ..core.source import Location
@@ -180,7 +180,7 @@ def probe(call: LayerCall, name: str, model: str) -> Probe:
             result = users_code.call(model, layer, *args, **kwargs)
         return list(_tensors(result))
 
-    inputs = [Input(name, np.array(t.array)) for name, t in call.arguments()]
+    inputs = [ProbeInput(name, np.array(t.array)) for name, t in call.arguments()]
 
     def moved(seed: int) -> contextlib.AbstractContextManager[None]:
         return _jittered(layer, seed)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..questions.gradcheck import Comparison
     from ..questions.nan import Births
     from ..questions.over_time import Training
-    from ..questions.picture import Picture
+    from ..questions.picture import PictureAnswer
     from ..questions.profile import Costs
     from ..questions.question import Question
     from ..questions.saved import Kept
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .listing import Listing
     from .names import Names
     from .others import Other
-    from .selection import Selection
+    from .selection import SelectorForms
     from .spots import Spots
 
 
@@ -104,7 +104,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class ModelGraph:
     """What pictures of a model are made of.
 
     Attributes:
@@ -202,7 +202,7 @@ class Model(ABC):
         return None
 
     @abstractmethod
-    def selection(self) -> Selection[Any]:
+    def selection(self) -> SelectorForms[Any]:
         """What selects its tensors."""
 
     @abstractmethod
@@ -225,7 +225,7 @@ class Model(ABC):
         return table
 
     @abstractmethod
-    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> ModelGraph:
         """Forward and backward operators, to be drawn."""
 
     def is_finite(self) -> bool:
@@ -238,11 +238,11 @@ class Model(ABC):
         return True
 
     @abstractmethod
-    def as_it_stands(self) -> Graph:
+    def as_it_stands(self) -> ModelGraph:
         """The graph as it is now, without a backward part that is yet to be made."""
 
     @abstractmethod
-    def spots_in(self, graph: Graph) -> Spots:
+    def spots_in(self, graph: ModelGraph) -> Spots:
         """The operators in *graph* with all that is known of where they stand."""
 
     @abstractmethod
@@ -250,7 +250,7 @@ class Model(ABC):
         """The graph as plain data, to be compared with another one."""
 
     @abstractmethod
-    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
         """What a dump is made of: the picture, the outline, and the gradients with their values if it is to run."""
 
     @abstractmethod
@@ -462,12 +462,12 @@ class Model(ABC):
         answer: Listing = self._ask("operators", **words)
         return answer
 
-    def graph(self, **words: Any) -> Picture:
+    def graph(self, **words: Any) -> PictureAnswer:
         """What a picture shows: ``graph(no_grad=["fc_0.b_0"], measure="norm")``.
 
         The words are the fields of :class:`~gradtool.engine.questions.picture.Drawn`.
         """
-        answer: Picture = self._ask("graph", **words)
+        answer: PictureAnswer = self._ask("graph", **words)
         return answer
 
     def why(self, *variables: str, **words: Any) -> Verdicts:

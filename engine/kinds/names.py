@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..answers.events import ALL, Inside, Run
+from ..answers.events import ALL, BlockRun, Inside
 from ..answers.nan import Birth
 from ..core import source
 from ..core.vocabulary import title
@@ -87,7 +87,7 @@ class Names:
         return " · ".join(told)
 
 
-def _run(name: str, run: Run, iteration: int | None) -> str:
+def _run(name: str, run: BlockRun, iteration: int | None) -> str:
     if iteration is None:
         return f"branch {name}"
     return f"iterations of {name}" if run.number == ALL else f"iteration {iteration} of {name}"

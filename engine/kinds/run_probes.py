@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..answers.flow import hazards, predictions, scores
-from ..answers.flow.fact import Fact, Kind
+from ..answers.flow.fact import Fact, FactKind
 from ..answers.flow.predictions import NO_LABEL, Predicted, downstream, predicted
-from ..answers.flow.probe import Input, Probe
+from ..answers.flow.probe import Probe, ProbeInput
 from ..answers.flow.rerun import RunProbe, evaluated
 from ..answers.flow.spread import upstream
 from ..answers.training.saturation import saturated
@@ -133,7 +133,7 @@ def of_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:
     yield from hazards.hazards(run, learned)
     for units in saturated(run, learned, _MOST_FLAT):
         yield Fact(
-            Kind.FLAT,
+            FactKind.FLAT,
             units.name,
             f"{units.share:.1%} of the units of {units.name} are flat, so hardly anything before it learns",
             units.loc,
@@ -152,7 +152,7 @@ def unread(model: Any) -> Iterator[Fact]:
     for v in model.program.global_block().vars.values():
         if v.is_data and v not in read:
             message = f"{v.name} has no influence on the output of {model.name}: no operator reads it"
-            yield Fact(Kind.WITHOUT, v.name, message, v.loc, advice="use it, or take it out of the program")
+            yield Fact(FactKind.WITHOUT, v.name, message, v.loc, advice="use it, or take it out of the program")
 
 
 def of_program(model: Any, feed: str | None) -> Probe | str:
@@ -213,7 +213,7 @@ def _probe(
     branch = Branch(run)
     names = _distinct(_called(run, n) for n in found.inputs)
     arrays = [np.asarray(branch.made(n)) for n in found.inputs]
-    inputs = [Input(name, array, _is_written(name, array)) for name, array in zip(names, arrays, strict=True)]
+    inputs = [ProbeInput(name, array, _is_written(name, array)) for name, array in zip(names, arrays, strict=True)]
     results = [*found.outputs, *([run.loss] if run.loss is not None and run.loss not in found.outputs else [])]
     maker = run.values[found.outputs[0]].maker
     return RunProbe(

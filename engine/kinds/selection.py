@@ -46,7 +46,7 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 
-class Selection(ABC, Generic[T]):
+class SelectorForms(ABC, Generic[T]):
     """The forms of selectors; what each selects depends on the kind of model."""
 
     def select(self, option: str, texts: Iterable[str], out: Notes, *, parameters_only: bool = False) -> list[T]:

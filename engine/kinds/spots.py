@@ -35,7 +35,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class OperatorSpot:
     """An operator.
 
     Attributes:
@@ -121,11 +121,11 @@ class Spots:
         aliases: other names of tensors, such as Python names: alias -> the tensor's name in the graph.
     """
 
-    def __init__(self, spots: Sequence[Spot], aliases: Mapping[str, str]) -> None:
+    def __init__(self, spots: Sequence[OperatorSpot], aliases: Mapping[str, str]) -> None:
         self.spots = spots
         self.aliases = aliases
 
-    def find(self, text: str) -> list[Spot]:
+    def find(self, text: str) -> list[OperatorSpot]:
         """The operators that *text* names: an operator (``relu.0``), a type, a line, or a tensor, whose maker it is.
 
         Raises:
@@ -145,11 +145,11 @@ class Spots:
         tensors = dict.fromkeys(o.tensor for o in operands)
         raise unknown("operator, tensor or line:", text, [*(s.name for s in self.spots), *self.aliases, *tensors])
 
-    def _operators(self, text: str) -> list[Spot]:
+    def _operators(self, text: str) -> list[OperatorSpot]:
         """The operator of that name, or all of that type."""
         return [s for s in self.spots if s.name == text] or [s for s in self.spots if s.type == text]
 
-    def _around(self, tensor: str) -> list[Spot]:
+    def _around(self, tensor: str) -> list[OperatorSpot]:
         """The operators that make a tensor, else the forward ones that read it, or what it is the gradient of."""
         name = self.aliases.get(tensor, tensor)
         makers = [s for s in self.spots if _has(name, s.outputs)]
@@ -158,8 +158,8 @@ class Spots:
         name = self.aliases.get(tensor.removesuffix(names.GRAD), name)
         return [s for s in self.spots if s.part == FORWARD and _has(name, s.inputs)]
 
-    def _at(self, file: str, line: int, text: str) -> list[Spot]:
-        def there(s: Spot) -> bool:
+    def _at(self, file: str, line: int, text: str) -> list[OperatorSpot]:
+        def there(s: OperatorSpot) -> bool:
             place = source.file_and_line(s.location)
             return place is not None and place[1] == line and same_file(place[0], file)
 
@@ -182,11 +182,11 @@ def spot(
     location: Location,
     inputs: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
-) -> Spot:
+) -> OperatorSpot:
     """The spot of an operator that a view shows."""
     pair = node.pair or partner.get(node.id)
     name = by_id[pair].name if pair is not None else ""
-    return Spot(node.name, node.type, node.part, name, node.scope, location, inputs, outputs)
+    return OperatorSpot(node.name, node.type, node.part, name, node.scope, location, inputs, outputs)
 
 
 def note_of(saved: bool, like: bool) -> str:

@@ -203,7 +203,7 @@ def _watch_file(
     target: Target,
     request: Request,
     data: bytes,
-    parts: scripts.Parts | None,
+    parts: scripts.ScriptParts | None,
     wanted: bool,
     notes: Notes,
 ) -> None:
@@ -233,7 +233,7 @@ def _run_file(
     target: Target,
     request: Request,
     data: bytes,
-    parts: scripts.Parts | None,
+    parts: scripts.ScriptParts | None,
     wanted: bool,
     notes: Notes,
 ) -> None:
@@ -343,7 +343,7 @@ def _values_wanted() -> Iterator[None]:
         raise
 
 
-def _run_parts(loaded: Loaded, target: Target, request: Request, data: bytes, parts: scripts.Parts) -> None:
+def _run_parts(loaded: Loaded, target: Target, request: Request, data: bytes, parts: scripts.ScriptParts) -> None:
     """Run a file with a guard; what is behind it only if there is nothing to be asked about without."""
     code = call(target.name, compiled, data, target.compiled_as, parts.module)
     call(target.name, execute, code, loaded.namespace)

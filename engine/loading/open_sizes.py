@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from ..core.command_errors import CommandError
 from ..data import npz, words
 from ..data.npy import Array
-from ..importers import Sizes
+from ..importers import UnknownSizes
 
 if TYPE_CHECKING:
     from ..request.request import Request
 
 
-def told(request: Request) -> Sizes:
+def told(request: Request) -> UnknownSizes:
     """The sizes that *request* tells.
 
     Raises:
@@ -28,7 +28,7 @@ def told(request: Request) -> Sizes:
                 f"--arg {pair}: a saved model takes sizes of what is fed", "--arg NAME=SIZE, a number, 0 or more"
             )
         named[name] = int(size)
-    return Sizes(named, _shapes(request))
+    return UnknownSizes(named, _shapes(request))
 
 
 def _shapes(request: Request) -> dict[str | None, tuple[int, ...]]:

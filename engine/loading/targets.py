@@ -37,12 +37,12 @@ class Target:
     folder: str | None
     """Where its own modules lie; None for what is not Python."""
     function: str | None
-    cells: Sequence[notebooks.Cell] = ()
+    cells: Sequence[notebooks.CodeCell] = ()
     """The code cells of a notebook."""
     saved: Callable[..., Any] | None = None
     """Reads the model, if the file holds something else than Python."""
     takes_sizes: bool = False
-    """Whether that takes the sizes that the file leaves open, see :class:`.importers.Sizes`."""
+    """Whether that takes the sizes that the file leaves open, see :class:`.importers.UnknownSizes`."""
     package: str | None = None
     """The package around a module."""
     replayed: bool = False

@@ -26,7 +26,7 @@ from ..core.spec import TensorSpec, bool_
 from . import registry
 from .infer import broadcast
 from .opdef import Array, Namespace, OpDef, Operand, Read, attributes_of
-from .readings import Arithmetic, Ops, Tape, TapeOver, Traced, flatten
+from .readings import Arithmetic, Ops, Tape, TapeOver, TracedValue, flatten
 
 Needs = Mapping[str, Callable[[Mapping[str, Any]], bool]]
 
@@ -169,7 +169,7 @@ class ComposedRule:
         result = self.op.kernel(_Through(ops), *traced, **{n: attrs[n] for n in self.attrs})
         results = result if isinstance(result, tuple) else (result,)
         seeds = [pair for place, dout in arriving.items() for pair in _pairs(results[place], dout)]
-        watched = [v if isinstance(v, Traced) else None for v in flatten(traced, self.wrt)]
+        watched = [v if isinstance(v, TracedValue) else None for v in flatten(traced, self.wrt)]
         gradients = iter(ops.backward(tape, seeds, watched))
         like = iter(flatten(inputs, self.wrt))
         groups: list[list[Array | None]] = []

@@ -18,7 +18,7 @@ from ..core import names
 from ..core.spec import in_use
 from . import compat, rare, registry
 from .opdef import Array, Namespace, OpDef, Operand, Read, Slot, Trait
-from .readings import Tape, Traced, flatten
+from .readings import Tape, TracedValue, flatten
 
 if TYPE_CHECKING:
     from .samples import Sample
@@ -169,7 +169,7 @@ def _pull_through(
     results = chain.from_iterable(groups)
     pairs = zip(results, chain.from_iterable(entries), strict=True)
     seeds = [(r, c) for r, c in pairs if r is not None and c is not None]
-    flat = [v if isinstance(v, Traced) else None for v in flatten(traced, range(len(traced)))]
+    flat = [v if isinstance(v, TracedValue) else None for v in flatten(traced, range(len(traced)))]
     gradients = iter(k.backward(tape, seeds, flat))
     return [[next(gradients) for _ in v] if isinstance(v, (list, tuple)) else next(gradients) for v in traced]
 

@@ -31,18 +31,18 @@ from ..core.spec import DType, TensorSpec, in_use
 from . import rare, types
 from .defined import register
 from .rules import Array as Array
+from .rules import GradientRule as GradientRule
 from .rules import Late as Late
 from .rules import Like as Like
 from .rules import Namespace as Namespace
 from .rules import Operand as Operand
 from .rules import Read as Read
-from .rules import Rule as Rule
 from .rules import WrittenRule as WrittenRule
 from .rules import attributes_of as attributes_of
 from .rules import positional as positional
 
 if TYPE_CHECKING:
-    from .samples import Maker, Sample
+    from .samples import Sample, SampleMaker
 
 
 class Trait(enum.Flag):
@@ -172,7 +172,7 @@ class OpDef:
     input_index: Mapping[str, int]
     kernel_attrs: tuple[str, ...]
     output_index: Mapping[str, int]
-    rule: Rule | None
+    rule: GradientRule | None
 
     def __init__(
         self,
@@ -206,7 +206,7 @@ class OpDef:
         self.rule = None
         self._written: _Written | None = None
         self.infer_fn: Callable[..., Any] | None = None
-        self._samples: Callable[[Maker], Iterator[Sample]] | None = None
+        self._samples: Callable[[SampleMaker], Iterator[Sample]] | None = None
         self._grad: OpDef | None = None
         self._takes: types.Takes | None = None
 
@@ -269,17 +269,17 @@ class OpDef:
         self.infer_fn = fn
         return fn
 
-    def samples(self, fn: Callable[[Maker], Iterator[Sample]]) -> Callable[[Maker], Iterator[Sample]]:
+    def samples(self, fn: Callable[[SampleMaker], Iterator[Sample]]) -> Callable[[SampleMaker], Iterator[Sample]]:
         """Add the sample inputs that tests are generated from."""
         self._samples = fn
         return fn
 
     def make_samples(self) -> Iterator[Sample]:
         """The sample inputs, the same ones every time."""
-        from .samples import Maker
+        from .samples import SampleMaker
 
         if self._samples is not None:
-            yield from self._samples(Maker(self))
+            yield from self._samples(SampleMaker(self))
 
     @property
     def has_samples(self) -> bool:
@@ -379,7 +379,7 @@ def _read_attrs(op: OpDef) -> tuple[str, ...]:
     return taken
 
 
-def _read_rule(op: OpDef) -> Rule:
+def _read_rule(op: OpDef) -> GradientRule:
     """The gradient rule."""
     assert op._written is not None, "only what `gradient` was given is read late"
     fn, wrt, expands, needs = op._written

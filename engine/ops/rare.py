@@ -224,8 +224,8 @@ def _gradient_types(forward: OpDef, specs: Sequence[Any]) -> list[Any]:
 def pull(
     op: OpDef, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
 ) -> list[list[Any]]:
-    """Return what the rule of *op* gives for *args* (see :class:`~gradtool.engine.ops.opdef.Rule`), complex ones
-    included.
+    """Return what the rule of *op* gives for *args* (see :class:`~gradtool.engine.ops.rules.GradientRule`), complex
+    ones included.
 
     Raises:
         DtypeError: one is complex and *op* does not take complex numbers.

@@ -1,9 +1,9 @@
 """Reading a rule over arrays and over a tape.
 
-A rule calls ``k.exp(x)`` or writes ``x * y``. Over plain arrays that computes. Over :class:`Traced` values it computes
-with what they hold and writes down what was done, so that the rule itself can be swept backwards: that is how the
-gradient of a gradient operator comes about. What a traced value holds may itself be traced, on an earlier tape, which
-gives every further order.
+A rule calls ``k.exp(x)`` or writes ``x * y``. Over plain arrays that computes. Over :class:`TracedValue` values it
+computes with what they hold and writes down what was done, so that the rule itself can be swept backwards: that is how
+the gradient of a gradient operator comes about. What a traced value holds may itself be traced, on an earlier tape,
+which gives every further order.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Tape:
         if operand is None:
             return None
         if isinstance(operand, (list, tuple)):
-            return [None if v is None else Traced(v, self, k) for v in operand]
-        return Traced(operand, self, k)
+            return [None if v is None else TracedValue(v, self, k) for v in operand]
+        return TracedValue(operand, self, k)
 
 
 class TapeNode:
@@ -48,8 +48,8 @@ class TapeNode:
         self,
         op: OpDef,
         args: tuple[Operand, ...],
-        wrt: list[Traced | None],
-        outs: list[Traced | None],
+        wrt: list[TracedValue | None],
+        outs: list[TracedValue | None],
         attrs: dict[str, Any],
     ) -> None:
         self.op = op
@@ -104,7 +104,7 @@ class Arithmetic:
         return self.k.scale(self, scale=-1)
 
 
-class Traced(Arithmetic):
+class TracedValue(Arithmetic):
     """A value whose uses are written down."""
 
     __slots__ = ("_k", "tape", "value")
@@ -151,7 +151,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _inner(value: Any) -> Any:
-    return value.value if isinstance(value, Traced) else value
+    return value.value if isinstance(value, TracedValue) else value
 
 
 def flatten(operands: Sequence[Operand], places: Sequence[int]) -> list[Any]:
@@ -240,7 +240,7 @@ def _latest_tape(operands: Sequence[Operand]) -> Tape | None:
     latest: Tape | None = None
     for v in operands:
         for e in v if isinstance(v, (list, tuple)) else (v,):
-            if isinstance(e, Traced) and (latest is None or e.tape.level > latest.level):
+            if isinstance(e, TracedValue) and (latest is None or e.tape.level > latest.level):
                 latest = e.tape
     return latest
 
@@ -249,7 +249,7 @@ def _strip(operand: Any, tape: Tape) -> Any:
     """An operand with values in the place of what is traced on *tape*."""
     if isinstance(operand, (list, tuple)):
         return [_strip(v, tape) for v in operand]
-    return operand.value if isinstance(operand, Traced) and operand.tape is tape else operand
+    return operand.value if isinstance(operand, TracedValue) and operand.tape is tape else operand
 
 
 class TapeOps(Ops):
@@ -279,7 +279,7 @@ class TapeOps(Ops):
             return result
         results = result if isinstance(result, tuple) else (result,)
         outs = [self._traced(r, tape) for r in results]
-        wrt = [v if isinstance(v, Traced) and v.tape is tape else None for v in flatten(operands, op.rule.wrt)]
+        wrt = [v if isinstance(v, TracedValue) and v.tape is tape else None for v in flatten(operands, op.rule.wrt)]
         by_kind = {"in": inner, "out": results}
         args = tuple(None if r.kind == "dout" else by_kind[r.kind][r.place] for r in op.rule.reads)
         node = TapeNode(op, args, wrt, flatten(outs, output_places(op)), attrs)
@@ -294,8 +294,8 @@ class TapeOps(Ops):
     def _traced(self, result: Any, tape: Tape) -> Any:
         """A result of an operator, traced on *tape*, in the same nesting."""
         if isinstance(result, (list, tuple)):
-            return [Traced(v, tape, self) for v in result]
-        return Traced(result, tape, self)
+            return [TracedValue(v, tape, self) for v in result]
+        return TracedValue(result, tape, self)
 
     def pull(
         self,
@@ -327,11 +327,13 @@ class TapeOps(Ops):
         grads = rare.pull(op, self, filled, wanted, attrs) if in_use else rule(self, filled, wanted, attrs)
         return [g for slot in grads for g in slot]
 
-    def backward(self, tape: Tape, seeds: list[tuple[Any, Array]], wrt: Sequence[Traced | None]) -> list[Array | None]:
+    def backward(
+        self, tape: Tape, seeds: list[tuple[Any, Array]], wrt: Sequence[TracedValue | None]
+    ) -> list[Array | None]:
         """Gradients of the recorded computation for *wrt*, given ``(result, gradient)`` pairs."""
-        parts: dict[Traced, list[Array]] = {}
+        parts: dict[TracedValue, list[Array]] = {}
         for value, gradient in seeds:
-            if isinstance(value, Traced) and value.tape is tape:
+            if isinstance(value, TracedValue) and value.tape is tape:
                 parts.setdefault(value, []).append(gradient)
         sweep(
             reversed(tape.nodes),

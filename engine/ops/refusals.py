@@ -22,7 +22,7 @@ from ..core.errors import ExecutionError
 from ..core.scoped import set_inside
 
 
-class Refusal(NamedTuple):
+class RefusalCondition(NamedTuple):
     """Condition that may turn out to be wrong.
 
     Attributes:
@@ -36,7 +36,7 @@ class Refusal(NamedTuple):
     values: tuple[Any, ...]
 
 
-_collected: ContextVar[list[Refusal] | None] = ContextVar("refusals", default=None)
+_collected: ContextVar[list[RefusalCondition] | None] = ContextVar("refusals", default=None)
 
 
 def refuse(wrong: Any, error: Callable[..., Exception], *values: Any) -> None:
@@ -55,7 +55,7 @@ def refuse(wrong: Any, error: Callable[..., Exception], *values: Any) -> None:
     noted = _collected.get()
     if noted is None:
         raise ExecutionError("values are refused while compiling, and nobody takes note of it")
-    noted.append(Refusal(wrong, error, values))
+    noted.append(RefusalCondition(wrong, error, values))
 
 
 def first_of(values: Any, wrong: Any) -> Any:
@@ -86,6 +86,6 @@ def may_hold(condition: Any) -> bool:
     return bool(condition.any()) if isinstance(condition, (np.ndarray, np.bool_)) else True
 
 
-def collect_refusals() -> AbstractContextManager[list[Refusal]]:
+def collect_refusals() -> AbstractContextManager[list[RefusalCondition]]:
     """Collect the refusals inside, in order, instead of raising them."""
     return set_inside(_collected, [])

@@ -59,7 +59,7 @@ class Namespace(Protocol):
     def __getattr__(self, name: str) -> Callable[..., Any]: ...
 
 
-class Rule(Protocol):
+class GradientRule(Protocol):
     """Step from the gradients of an operator's outputs to those of its inputs."""
 
     expands: bool

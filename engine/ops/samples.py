@@ -84,7 +84,7 @@ def exactly(values: Any, dtype: str | None = None) -> Fill:
     return lambda rng: np.array(values, dtype=dtype)
 
 
-class Maker:
+class SampleMaker:
     """Makes the samples of one operator: ``make(x=(2, 3), y=ints((3,), 5), axis=1)``.
 
     Inputs go by the kernel's parameter names: a tuple is the shape of a tensor of random numbers between -1 and 1 that

@@ -19,7 +19,7 @@ import numpy as np
 from . import flat_places
 
 
-class Boxes(NamedTuple):
+class BoxFillers(NamedTuple):
     """Functions of a backend that fill boxes of its arrays, where arrays cannot be written: slices and numbers index
     them.
 
@@ -31,7 +31,7 @@ class Boxes(NamedTuple):
     add: Callable[[Any, Any, Any], Any]
 
 
-boxes: list[Boxes] = []
+boxes: list[BoxFillers] = []
 """What is asked before the arrays' own ``at``."""
 
 

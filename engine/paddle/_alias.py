@@ -34,7 +34,7 @@ class _SameModule(Loader):
             act()
 
 
-class Finder(MetaPathFinder):
+class AliasFinder(MetaPathFinder):
     """Resolves ``paddle`` and ``paddle.*`` while it is on ``sys.meta_path``."""
 
     def find_spec(
@@ -73,7 +73,7 @@ class LastResort(MetaPathFinder):
         raise ModuleNotFoundError(str(_lazy.missing(package, last, names)), name=public)
 
 
-_finder = Finder()
+_finder = AliasFinder()
 _last_resort = LastResort()
 
 

@@ -74,7 +74,7 @@ def of_torch(value: Any, tensor: Tensors) -> Any:
         return done[id(value)]
 
     def converted(value: Any) -> Any:
-        if isinstance(value, torch_tensors.Tensor):
+        if isinstance(value, torch_tensors.TorchTensor):
             return tensor(value.array, None)
         if isinstance(value, dict):
             return type(value)((k, restored(v)) for k, v in value.items())

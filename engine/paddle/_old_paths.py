@@ -30,7 +30,7 @@ for _parent, _children, _homes in ROWS:
         )
 
 
-class Finder(Loader):
+class OldPathFinder(Loader):
     """Finds the modules of the table, and makes them."""
 
     def find_spec(
@@ -47,7 +47,7 @@ class Finder(Loader):
         fill(module)
 
 
-finder = Finder()
+finder = OldPathFinder()
 
 
 def fill(module: ModuleType) -> None:

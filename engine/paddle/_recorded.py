@@ -25,7 +25,7 @@ FILE = Path(__file__).with_name("_paddle_names.txt")
 MISSING = object()
 
 
-class Origin(NamedTuple):
+class NameOrigin(NamedTuple):
     """Where a name is from.
 
     Attributes:
@@ -37,7 +37,7 @@ class Origin(NamedTuple):
     name: str
 
 
-class Names:
+class ModuleNames:
     """The names of one module of Paddle.
 
     Attributes:
@@ -47,7 +47,7 @@ class Names:
     """
 
     def __init__(self) -> None:
-        self.origins: dict[str, Origin] = {}
+        self.origins: dict[str, NameOrigin] = {}
         self.constants: dict[str, str] = {}
         self.public: set[str] = set()
 
@@ -55,15 +55,15 @@ class Names:
         return iter({**self.origins, **self.constants})
 
 
-NOTHING = Names()
+NOTHING = ModuleNames()
 
 
 @cache
-def _record() -> dict[str, Names]:
+def _record() -> dict[str, ModuleNames]:
     """Every module of the file with its names."""
-    usual: dict[str, Origin] = {}
-    modules: dict[str, Names] = {}
-    imported: list[tuple[Names, str]] = []
+    usual: dict[str, NameOrigin] = {}
+    modules: dict[str, ModuleNames] = {}
+    imported: list[tuple[ModuleNames, str]] = []
     homes: dict[str, list[str]] = defaultdict(list)
     module, names = "", NOTHING
     for line in FILE.read_text(encoding="utf-8").splitlines():
@@ -74,7 +74,7 @@ def _record() -> dict[str, Names]:
             home, _, rest = rest.partition(" ")
             usual |= dict(_origins(home, rest))
         elif not line.startswith(" "):
-            module, names = line, modules.setdefault(line, Names())
+            module, names = line, modules.setdefault(line, ModuleNames())
         elif head.startswith("="):
             names.constants[head[1:]] = rest
         elif head.startswith("@"):
@@ -85,26 +85,26 @@ def _record() -> dict[str, Names]:
         else:
             names.public |= {*rest.split()} if head == "+" else set()
             for name in rest.split() if head == "+" else line.split():
-                names.origins[name] = Origin(module, name)
+                names.origins[name] = NameOrigin(module, name)
                 homes[name].append(module)
     for names, name in imported:
-        names.origins[name] = usual.get(name) or Origin(homes[name][0], name)
+        names.origins[name] = usual.get(name) or NameOrigin(homes[name][0], name)
     for path in list(modules):
         while "." in path:
             package, _, last = path.rpartition(".")
-            modules.setdefault(package, Names()).origins.setdefault(last, Origin(path, ""))
+            modules.setdefault(package, ModuleNames()).origins.setdefault(last, NameOrigin(path, ""))
             path = package
     return modules
 
 
-def _origins(home: str, names: str) -> Iterator[tuple[str, Origin]]:
+def _origins(home: str, names: str) -> Iterator[tuple[str, NameOrigin]]:
     for word in names.split():
         name, _, own = word.partition("=")
-        yield name, Origin(home[1:], "") if home.startswith("=") else Origin(home, own or name)
+        yield name, NameOrigin(home[1:], "") if home.startswith("=") else NameOrigin(home, own or name)
 
 
 @cache
-def _holders() -> dict[Origin, list[str]]:
+def _holders() -> dict[NameOrigin, list[str]]:
     """The modules that offer what is from one place under its own name."""
     held = defaultdict(list)
     for path, names in _record().items():
@@ -114,7 +114,7 @@ def _holders() -> dict[Origin, list[str]]:
     return held
 
 
-def of(module: str) -> Names:
+def of(module: str) -> ModuleNames:
     """The names of a module of gradtool in Paddle; none where Paddle has no such module."""
     return _record().get(module.replace("gradtool.paddle", "paddle", 1), NOTHING)
 
@@ -148,15 +148,15 @@ def value(module: str, name: str) -> Any:
     return _method(origin, module, name)
 
 
-def places(module: str, name: str) -> list[Origin]:
+def places(module: str, name: str) -> list[NameOrigin]:
     """Return the modules of Paddle that offer what *name* is in that module of gradtool, and where it is from."""
     origin = of(module).origins.get(name)
     if origin is None:
         return []
-    own = Origin(module.replace("gradtool.paddle", "paddle", 1), name)
+    own = NameOrigin(module.replace("gradtool.paddle", "paddle", 1), name)
     if not origin.name:
         return [own, origin]
-    return list(dict.fromkeys([own, *(Origin(path, origin.name) for path in _holders().get(origin, ())), origin]))
+    return list(dict.fromkeys([own, *(NameOrigin(path, origin.name) for path in _holders().get(origin, ())), origin]))
 
 
 def _module(module: str, name: str, path: str) -> Any:
@@ -170,7 +170,7 @@ def _is_paddles(path: str) -> bool:
     return path.partition(".")[0] == "paddle"
 
 
-def _foreign(origin: Origin, module: str, name: str) -> Any:
+def _foreign(origin: NameOrigin, module: str, name: str) -> Any:
     """What Paddle imported from Python or another package."""
     try:
         return getattr(importlib.import_module(origin.module), origin.name)
@@ -197,7 +197,7 @@ def _own(path: str, name: str) -> Any:
     return MISSING
 
 
-def _method(origin: Origin, module: str, name: str) -> Any:
+def _method(origin: NameOrigin, module: str, name: str) -> Any:
     """A function on tensors that gradtool has as a method alone."""
     if origin.module.startswith("paddle.tensor."):
         from gradtool.engine.eager.tensor import Tensor

@@ -20,7 +20,7 @@ from .utils._structure import flatten
 MEGABYTE = 1024.0**2
 
 
-class Row(NamedTuple):
+class SummaryRow(NamedTuple):
     """A layer that was called.
 
     Attributes:
@@ -91,9 +91,9 @@ def _dimensions(shape: Any) -> list[int]:
     return dims
 
 
-def _called(net: Layer, inputs: Sequence[Any]) -> list[Row]:
+def _called(net: Layer, inputs: Sequence[Any]) -> list[SummaryRow]:
     """A row for each layer that *net* calls, where its first call ends."""
-    rows: dict[Layer, Row] = {}
+    rows: dict[Layer, SummaryRow] = {}
 
     def note(layer: Layer, given: Any, result: Any) -> None:
         if layer not in rows:
@@ -123,12 +123,12 @@ def _shown(net: Layer) -> Iterator[Layer]:
             yield layer
 
 
-def _row(layer: Layer, given: Any, result: Any) -> Row:
+def _row(layer: Layer, given: Any, result: Any) -> SummaryRow:
     stem, _, number = layer.full_name().rpartition("_")
     title = f"{type(layer).__name__}-{int(number) + 1 if stem and number.isdigit() else 1}"
     parameters = layer.parameters(include_sublayers=isinstance(layer, Network))
     statistics = layer.buffers(include_sublayers=False) if hasattr(layer, "_mean") else []
-    return Row(
+    return SummaryRow(
         title,
         [_shape(v) for v in given],
         _shape(result),
@@ -150,7 +150,7 @@ def _shape(value: Any) -> Any:
     return [_shape(v) for v in value] if isinstance(value, (list, tuple)) else None
 
 
-def _table(rows: Sequence[Row], counts: dict[str, int], entered: int) -> str:
+def _table(rows: Sequence[SummaryRow], counts: dict[str, int], entered: int) -> str:
     """The text, in columns that are as wide as Paddle's."""
     cells = [(row.title, str(row.before), str(row.after), f"{row.parameters:,}") for row in rows]
     widths = [max(least, *(len(c[i]) for c in cells), 0) for i, least in enumerate((15, 20, 20, 15))]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ..answers.diff import golden
 from ..answers.diff.divergence import Divergence, divergence
 from ..answers.diff.outline import Outline
-from ..answers.diff.structure import Change, Difference, difference
+from ..answers.diff.structure import Change, GraphDifference, difference
 from ..core.answered import Answered
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
@@ -23,12 +23,12 @@ from ..request.request import Request
 from ..view.graph import GraphView
 from .backward import Backward
 from .resources import Resources, measured
-from .sides import Seen, Side, Wanted, side
+from .sides import Side, SideAnswer, SideRequest, side
 from .sides.side import PICTURES, RESOURCES, VALUES
 
 
 @dataclass(frozen=True, slots=True)
-class OtherLoss:
+class LossDifference:
     """What differs between the graphs behind another loss that both files backpropagate.
 
     Attributes:
@@ -59,12 +59,12 @@ class Differences(Answered):
 
     before: Outline
     after: Outline
-    difference: Difference
+    difference: GraphDifference
     sides: tuple[str, str]
     further: Sequence[Sequence[str]] = ()
     values: Divergence | None = None
     backward_pass: int | None = None
-    others: Sequence[OtherLoss] = ()
+    others: Sequence[LossDifference] = ()
     alone: Sequence[str] = ()
     graphs: tuple[GraphView, GraphView] | None = None
     resources: tuple[Resources, Resources] | None = None
@@ -142,7 +142,7 @@ class Diff(Cuts):
         # Everything that is wanted of a side, from one load.
         valued, as_run = self.values or self.against is not None, before.is_run or after.is_run
         asked = Backward(params=self.params, no_grad=self.no_grad, checkpoints=self.checkpoints)
-        wanted = Wanted(asked, picture=self.picture, as_run=as_run)
+        wanted = SideRequest(asked, picture=self.picture, as_run=as_run)
         if valued or as_run:
             wanted = replace(wanted, debug=self._debug(_step_of(before, after)))
         seen = [
@@ -171,8 +171,8 @@ class Diff(Cuts):
         return Differences(left, right, found, names, further, values, number, others, alone, graphs, resources)
 
     def _others(
-        self, sides: tuple[Side, Side], seen: Sequence[Seen], first: Difference, request: Request
-    ) -> tuple[list[OtherLoss], list[str]]:
+        self, sides: tuple[Side, Side], seen: Sequence[SideAnswer], first: GraphDifference, request: Request
+    ) -> tuple[list[LossDifference], list[str]]:
         """The other losses that both files backpropagate, each loaded for itself; and what was not compared."""
         if request.backward is not None:
             return [], []
@@ -182,9 +182,9 @@ class Diff(Cuts):
             if any(side.lacks for side in sides):
                 alone.append(f"{sides[number].title} alone has a backward pass of {other.loss}, which was not compared")
             else:
-                compared.append(OtherLoss(other.loss, [_only_there(number, other)], []))
+                compared.append(LossDifference(other.loss, [_only_there(number, other)], []))
         told = {_identity(c) for c in (*first.changes, *first.effects)}
-        asked = Wanted(Backward(params=self.params, no_grad=self.no_grad, checkpoints=self.checkpoints))
+        asked = SideRequest(Backward(params=self.params, no_grad=self.no_grad, checkpoints=self.checkpoints))
         for loss, numbers in pairs:
             try:
                 outlines = [
@@ -199,7 +199,7 @@ class Diff(Cuts):
                 [c for c in several if _identity(c) not in told] for several in (found.changes, found.effects)
             )
             told |= {_identity(c) for c in (*changes, *effects)}
-            compared.append(OtherLoss(loss, changes, effects))
+            compared.append(LossDifference(loss, changes, effects))
         return compared, alone
 
     def _must_be_comparable(self, before: Side, after: Side) -> None:
@@ -227,7 +227,7 @@ class Diff(Cuts):
             return measured(loaded, self.feed)
 
     def _values(
-        self, seen: Sequence[Seen], sides: tuple[Side, Side], backends: Sequence[str | None], request: Request
+        self, seen: Sequence[SideAnswer], sides: tuple[Side, Side], backends: Sequence[str | None], request: Request
     ) -> tuple[Divergence, int | None]:
         """The values of the first backward pass that differs, or of the last one, and its number if there are several.
 
@@ -255,14 +255,14 @@ class Diff(Cuts):
     ) -> Divergence:
         """The values of one pass on both sides."""
         asked = Backward(params=self.params, no_grad=self.no_grad)
-        wanted = Wanted(asked, debug=self._debug(step), outline=False)
+        wanted = SideRequest(asked, debug=self._debug(step), outline=False)
         runs = [
             s.seen(replace(wanted, backend=b), request, SILENT).the_run for s, b in zip(sides, backends, strict=True)
         ]
         return divergence(*runs)
 
 
-def _same_losses(seen: Sequence[Seen]) -> tuple[list[tuple[str, tuple[int, int]]], list[tuple[int, Other]]]:
+def _same_losses(seen: Sequence[SideAnswer]) -> tuple[list[tuple[str, tuple[int, int]]], list[tuple[int, Other]]]:
     """The losses that both sides backpropagate beside the first ones, with the numbers of their passes; and the others.
 
     What has no name is called by its line, which may have moved: these belong together in their order. Those of one

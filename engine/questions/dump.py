@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ..answers.diff.outline import Outline
 from ..core.notes import SILENT, Notes
-from ..kinds.model import About, Graph, Model
+from ..kinds.model import About, Model, ModelGraph
 from ..request.options import Cuts
 from .backward import Backward
 from .question import Question
@@ -24,7 +24,7 @@ class Dumped:
     """
 
     about: About
-    graph: Graph
+    graph: ModelGraph
     outline: Outline
     gradients: Mapping[str, Any] | None
 

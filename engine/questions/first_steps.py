@@ -17,8 +17,8 @@ from ..answers.training.mixed import Mixed, Mixing
 from ..answers.training.modes import Evaluated, Modes
 from ..answers.training.one_batch import OneBatch, Own, learn
 from ..answers.training.scaled import Scalings, StillScaled
-from ..answers.training.unread import Cleared, Unread, Vain
-from ..answers.training.updates import Idle, Spent, Unstepped, Updates
+from ..answers.training.unread import ClearedUnread, Unread, Vain
+from ..answers.training.updates import Idle, SpentOptimizer, Unstepped, Updates
 from ..core import source, watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
@@ -30,11 +30,11 @@ from ..request.request import Request
 from ..runs.recorder import Recorder
 from ..script.loaded import Loaded
 
-Seen = TypeVar("Seen", Idle, Unstepped, Spent, StillScaled, Mixed, Cleared, Vain)
+Seen = TypeVar("Seen", Idle, Unstepped, SpentOptimizer, StillScaled, Mixed, ClearedUnread, Vain)
 
 
 @dataclass(frozen=True, slots=True)
-class Named(Generic[Seen]):
+class NamedFact(Generic[Seen]):
     """Something that was seen, with the names of the parameters that it is about in place of these.
 
     Attributes:
@@ -84,15 +84,15 @@ class FirstSteps:
     """
 
     loss: FirstLoss | None
-    idle: tuple[Named[Idle], ...]
-    unstepped: tuple[Named[Unstepped], ...]
-    spent: tuple[Named[Spent], ...]
+    idle: tuple[NamedFact[Idle], ...]
+    unstepped: tuple[NamedFact[Unstepped], ...]
+    spent: tuple[NamedFact[SpentOptimizer], ...]
     thawed: tuple[tuple[str, Location], ...]
     evaluated: tuple[Evaluated, ...]
-    scaled: tuple[Named[StillScaled], ...]
-    mixed: tuple[Named[Mixed], ...]
-    cleared: tuple[Named[Cleared], ...]
-    vain: tuple[Named[Vain], ...]
+    scaled: tuple[NamedFact[StillScaled], ...]
+    mixed: tuple[NamedFact[Mixed], ...]
+    cleared: tuple[NamedFact[ClearedUnread], ...]
+    vain: tuple[NamedFact[Vain], ...]
     moving: tuple[Moving, ...]
 
 
@@ -126,8 +126,8 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         def named(tensor: Any) -> str:
             return names.get(id(tensor)) or str(tensor.name)
 
-        def those(found: Iterable[Seen]) -> tuple[Named[Seen], ...]:
-            return tuple(Named(replace(f, tensors=()), tuple(map(named, f.tensors))) for f in found)
+        def those(found: Iterable[Seen]) -> tuple[NamedFact[Seen], ...]:
+            return tuple(NamedFact(replace(f, tensors=()), tuple(map(named, f.tensors))) for f in found)
 
         steps = FirstSteps(
             seen.found,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..answers.flow.between import Index, Influence, between
+from ..answers.flow.between import Index, ValueInfluence, between
 from ..answers.flow.spread import upstream
 from ..core import watch
 from ..core.answered import Answered
@@ -53,7 +53,7 @@ class Flows(Answered):
     """
 
     about: About
-    pairs: Sequence[tuple[Part, Part, Influence]]
+    pairs: Sequence[tuple[Part, Part, ValueInfluence]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ class Flow(Question[Flows]):
         """As in the base: a model is loaded anew, so that it can be recorded."""
         return self.ask(model.must_have_request("flow"), notes)
 
-    def _pairs(self, run: Timeline, model: Model) -> Sequence[tuple[Part, Part, Influence]]:
+    def _pairs(self, run: Timeline, model: Model) -> Sequence[tuple[Part, Part, ValueInfluence]]:
         ends = [_part(run, text) for text in self.to] or [_loss(run, model)]
         starts = [_part(run, text) for text in self.from_] or _given(run, ends)
         pairs = [(a, b) for a in starts for b in ends]

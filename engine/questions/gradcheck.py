@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..answers import rounding
-from ..answers.gradcheck import OK, Checked, GradcheckStory
+from ..answers.gradcheck import OK, GradcheckStory, LeafCheck
 from ..core import watch
 from ..core.answered import Answered
 from ..core.command_errors import CommandError
@@ -91,7 +91,7 @@ class Gradcheck(Question[Comparison]):
         return Comparison(about, story)
 
 
-def _acquit(model: Model, wrong: Sequence[Checked]) -> None:
+def _acquit(model: Model, wrong: Sequence[LeafCheck]) -> None:
     """Call right what is zero up to rounding, by backward and by differences: a bias before batch norm."""
     first = [entry for entry in wrong if entry.order == 1 and entry.element is not None]
     if not first or not model.watched:
@@ -110,7 +110,7 @@ def _acquit(model: Model, wrong: Sequence[Checked]) -> None:
             entry.status, entry.index, entry.element, entry.cause = OK, None, None, ""
 
 
-def _acquit_of_rounding(wrong: Sequence[Checked], written: Callable[[], Timeline | None]) -> None:
+def _acquit_of_rounding(wrong: Sequence[LeafCheck], written: Callable[[], Timeline | None]) -> None:
     """Call right what is as far from the difference as the steps of the pass were rounded."""
     first = [entry for entry in wrong if entry.order == 1 and entry.element is not None and not entry.own]
     run = written() if first else None
@@ -128,7 +128,7 @@ _AT_MOST = 1.5
 """So many times the rounding of a gradient it may be from the difference, which is rounded, too."""
 
 
-def _say_what_is_lost(model: Model, wrong: Sequence[Checked]) -> None:
+def _say_what_is_lost(model: Model, wrong: Sequence[LeafCheck]) -> None:
     """Of gradients that are wrong, name the uses that give none as the cause."""
     if not wrong or not model.watched:
         return

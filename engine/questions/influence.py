@@ -11,7 +11,7 @@ import numpy as np
 from gradtool.paddle.nn import Layer
 
 from ..answers.flow import inputs, labels, order, randomness, samples
-from ..answers.flow.fact import Fact, FlowStory, Kind
+from ..answers.flow.fact import Fact, FactKind, FlowStory
 from ..answers.flow.probe import Probe
 from ..core import watch
 from ..core.answered import Answered
@@ -70,7 +70,7 @@ class Influence(Question[Influences]):
             run = _last_pass(model, left, request, recorder, self.feed)
             _beside(run, model, calls, recorder, self.feed, story)
             story.facts += run_probes.of_pass(run, recorder, model) if isinstance(run, Timeline) else []
-            if not any(f.certain for f in story.of(Kind.FUTURE)):  # which is how the label is reached then
+            if not any(f.certain for f in story.of(FactKind.FUTURE)):  # which is how the label is reached then
                 story.facts += _from_labels(run, recorder if model.computes_while_loading else None, story.unchecked)
             return Influences(model.about, story)
 

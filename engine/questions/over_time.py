@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from ..answers.over_time.course import Course
 from ..answers.over_time.happenings import Happening, happenings
-from ..answers.over_time.history import History, Point, Track, TrainingStep
+from ..answers.over_time.history import History, HistoryPoint, Track, TrainingStep
 from ..answers.over_time.of_programs import ProgramCourse
 from ..answers.over_time.of_tape import TapeCourse
 from ..core import source
@@ -47,7 +47,7 @@ class Row:
 
     name: str
     members: Sequence[Track]
-    points: Sequence[Point | None]
+    points: Sequence[HistoryPoint | None]
 
     @property
     def loc(self) -> Location:
@@ -259,8 +259,8 @@ def _row(name: str, members: Sequence[Track], history: History) -> Row:
     if len(members) == 1:
         return Row(name, members, history.points(members[0]))
     together = zip(*map(history.points, members), strict=True)
-    joined: list[Point | None] = []
+    joined: list[HistoryPoint | None] = []
     for points in together:
         there = [p for p in points if p is not None]
-        joined.append(Point.joined(there) if there else None)
+        joined.append(HistoryPoint.joined(there) if there else None)
     return Row(name, members, joined)

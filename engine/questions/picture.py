@@ -14,7 +14,7 @@ from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..eager.tape import finite
 from ..kinds.measuring import Stopwatch
-from ..kinds.model import About, Graph, Model
+from ..kinds.model import About, Model, ModelGraph
 from ..loading import loader, opening
 from ..request.options import Cuts
 from ..request.request import Request
@@ -23,7 +23,7 @@ from .question import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PictureAnswer:
     """What is drawn.
 
     Attributes:
@@ -31,12 +31,12 @@ class Picture:
     """
 
     about: About
-    graph: Graph
+    graph: ModelGraph
     values: Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn(Cuts, Question[Picture]):
+class Drawn(Cuts, Question[PictureAnswer]):
     """What the picture is of.
 
     Attributes:
@@ -49,7 +49,7 @@ class Drawn(Cuts, Question[Picture]):
     feed: str | None = None
     full_stacks: bool = False
 
-    def ask(self, request: Request, notes: Notes = SILENT) -> Picture:
+    def ask(self, request: Request, notes: Notes = SILENT) -> PictureAnswer:
         """As in the base."""
         request = request.change(
             full_stacks=self.full_stacks, journal=True, unfinished=True, feed=self.feed or request.inputs.feed
@@ -68,16 +68,16 @@ class Drawn(Cuts, Question[Picture]):
         number = _number(left, model)
         return picture if is_finite else self._with_births(picture, request, number, notes)
 
-    def answer(self, model: Model, notes: Notes = SILENT) -> Picture:
+    def answer(self, model: Model, notes: Notes = SILENT) -> PictureAnswer:
         """As in the base; times are those of runs of a program."""
         return self._of(model, None, notes)
 
-    def _of(self, model: Model, stopwatch: Stopwatch | None, notes: Notes) -> Picture:
+    def _of(self, model: Model, stopwatch: Stopwatch | None, notes: Notes) -> PictureAnswer:
         graph = model.drawn(self, notes)
         values = {} if self.measure is None else model.measured(self.measure, self.feed, stopwatch, notes)
-        return Picture(model.about, graph, values)
+        return PictureAnswer(model.about, graph, values)
 
-    def _with_births(self, picture: Picture, request: Request, number: int | None, notes: Notes) -> Picture:
+    def _with_births(self, picture: PictureAnswer, request: Request, number: int | None, notes: Notes) -> PictureAnswer:
         """The picture with the place marked where NaN or infinity was born, which a search finds in one more run.
 
         Args:

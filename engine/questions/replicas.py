@@ -13,12 +13,12 @@ from ..core.vocabulary import Vocabulary, current
 from ..request.options import Cuts, Debug
 from ..request.request import Request
 from .backward import Backward
-from .sides import Wanted, side
+from .sides import SideRequest, side
 from .sides.side import VALUES
 
 
 @dataclass(frozen=True, slots=True)
-class OnReplicas(comparing.Replicas, Answered):
+class OnReplicas(comparing.ReplicaStep, Answered):
     """A step of a model as several replicas compute it.
 
     Attributes:
@@ -57,7 +57,7 @@ class Replicas(Cuts):
         count = _replicas(self.mesh)
         of = side(model)
         of.must_have(VALUES)
-        wanted = Wanted(
+        wanted = SideRequest(
             Backward(params=self.params, no_grad=self.no_grad),
             debug=Debug(params=self.params, no_grad=self.no_grad, feed=self.feed),
             outline=False,

@@ -9,7 +9,7 @@ from typing import ClassVar
 from ..core.answered import Answered
 from ..core.notes import SILENT, Notes
 from ..kinds.model import About, Model
-from ..kinds.spots import Spot
+from ..kinds.spots import OperatorSpot
 from ..request.options import Cuts
 from .question import Question
 
@@ -24,7 +24,7 @@ class Places(Answered):
 
     about: About
     what: str
-    spots: Sequence[Spot]
+    spots: Sequence[OperatorSpot]
 
 
 @dataclass(frozen=True, kw_only=True)

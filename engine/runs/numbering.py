@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import watch
-from ..eager.saved import Packed
+from ..eager.saved import PackedValue
 from ..eager.tape import Freed, GradNode, PackedValues
 from ..ops.opdef import Read, Trait
 from .calls import CallRecord, Failure, Hooked, PassRecord, Pull, UsersOp, UsersSlot, flat
@@ -329,7 +329,7 @@ class Numbering:
 
 def _comes_back(value: Any) -> bool:
     """Whether a packed value is the one that the operator read or made."""
-    return all(v.exact for v in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(v, Packed))
+    return all(v.exact for v in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(v, PackedValue))
 
 
 def _read_by(calls: Iterable[CallRecord]) -> set[int]:

@@ -14,7 +14,7 @@ from ..view import from_tape
 from ..view.graph import BACKWARD, FORWARD
 from . import wiring
 from .calls import CallRecord, Failure, Hooked, PassRecord, Pull, flat
-from .places import Places
+from .places import TapeValues
 from .recorder import Recorder
 from .tape_names import TapeNames
 from .timeline import NOBODY, Entry, Timeline, Value
@@ -97,7 +97,7 @@ class _Builder:
         self.nth: dict[int, int] = {}
         """How many summands there were before the last one of a sum."""
         self._know_named()
-        self.places = Places(recorder, self.nodes.values(), work.roots)
+        self.places = TapeValues(recorder, self.nodes.values(), work.roots)
         self.places.note_leaves(tensors)
         self.of_leaf = self.places.of_leaf
         for number in self.of_leaf:

@@ -15,7 +15,7 @@ from .timeline import NOBODY
 THROUGH_NUMPY = "its values went through NumPy"
 
 
-class Places:
+class TapeValues:
     """The values at the places of a tape, as far as operators read or made them.
 
     Args:

@@ -272,7 +272,7 @@ class Recorder(Numbering):
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
-    def _failed(self, event: watch.Failed) -> None:
+    def _failed(self, event: watch.OpFailed) -> None:
         self.settle()
         if event.node is None:
             if not self._depth and event.op is not None:
@@ -300,7 +300,7 @@ _NOTED: dict[type, Callable[[Recorder, Any], None]] = {
     watch.Doubled: Recorder._note_doubled,
     watch.Began: Recorder._begin,
     watch.Ended: Recorder._end,
-    watch.Failed: Recorder._failed,
+    watch.OpFailed: Recorder._failed,
 }
 
 

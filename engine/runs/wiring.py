@@ -11,7 +11,7 @@ from ..ops.opdef import Trait
 from . import again
 from .bound import MASKED, NOT_DRAWN_AGAIN, draws_nothing, kernel
 from .calls import CallRecord, Pull, flat
-from .places import Places
+from .places import TapeValues
 from .store import Store
 from .timeline import NOBODY, Entry
 
@@ -51,7 +51,7 @@ def _as_drawn(entry: Entry, call: CallRecord, values: Store) -> None:
         entry.fixed = NOT_DRAWN_AGAIN
 
 
-def backward(entry: Entry, pull: Pull, places: Places | None) -> None:
+def backward(entry: Entry, pull: Pull, places: TapeValues | None) -> None:
     """Wire the entry of a gradient operator.
 
     Args:

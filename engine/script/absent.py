@@ -51,12 +51,12 @@ def _caught(frame: FrameType) -> bool:
     return False
 
 
-def module(name: str, fromlist: Sequence[str] | None) -> Shown:
+def module(name: str, fromlist: Sequence[str] | None) -> AbsentObject:
     """What an import statement of that name gives, as ``__import__`` does."""
-    return Shown(name if fromlist else name.partition(".")[0])
+    return AbsentObject(name if fromlist else name.partition(".")[0])
 
 
-class Shown:
+class AbsentObject:
     """Anything of such a package: whatever is called, read or set of it, nothing happens."""
 
     def __init__(self, path: str) -> None:
@@ -65,22 +65,22 @@ class Shown:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return Shown(f"{self._path}.{name}")
+        return AbsentObject(f"{self._path}.{name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         pass
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         gives = _GIVES.get(self._path.rpartition(".")[2])
-        return Shown(f"{self._path}()") if gives is None else gives(*args, **named)
+        return AbsentObject(f"{self._path}()") if gives is None else gives(*args, **named)
 
-    def __getitem__(self, key: Any) -> Shown:
-        return Shown(f"{self._path}[…]")
+    def __getitem__(self, key: Any) -> AbsentObject:
+        return AbsentObject(f"{self._path}[…]")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         pass
 
-    def __enter__(self) -> Shown:
+    def __enter__(self) -> AbsentObject:
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -100,7 +100,7 @@ class Shown:
         return self._refuse()
 
 
-class Progress(Shown):
+class AbsentProgress(AbsentObject):
     """A bar of progress over *whole*, which it goes through."""
 
     def __init__(self, iterable: Iterable[Any] | None = None, *_: Any, **__: Any) -> None:
@@ -117,20 +117,20 @@ class Progress(Shown):
         return True
 
 
-def _grid(nrows: int = 1, ncols: int = 1, *_: Any, squeeze: bool = True, **__: Any) -> tuple[Shown, Any]:
+def _grid(nrows: int = 1, ncols: int = 1, *_: Any, squeeze: bool = True, **__: Any) -> tuple[AbsentObject, Any]:
     """A figure and its axes, an array of them if there are several."""
     axes = np.empty((nrows, ncols), object)
     for place in np.ndindex(axes.shape):
-        axes[place] = Shown("matplotlib axes")
+        axes[place] = AbsentObject("matplotlib axes")
     if not squeeze:
-        return Shown("matplotlib figure"), axes
-    return Shown("matplotlib figure"), axes.item() if axes.size == 1 else axes.squeeze()
+        return AbsentObject("matplotlib figure"), axes
+    return AbsentObject("matplotlib figure"), axes.item() if axes.size == 1 else axes.squeeze()
 
 
 _GIVES: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(("tqdm", "tqdm_notebook"), Progress),
-    **dict.fromkeys(("trange", "tnrange"), lambda *numbers, **_: Progress(range(*numbers))),
+    **dict.fromkeys(("tqdm", "tqdm_notebook"), AbsentProgress),
+    **dict.fromkeys(("trange", "tnrange"), lambda *numbers, **_: AbsentProgress(range(*numbers))),
     "subplots": _grid,
-    "plot": lambda *_, **__: [Shown("matplotlib line")],
+    "plot": lambda *_, **__: [AbsentObject("matplotlib line")],
 }
 """By the last part of a name: what a call gives that people take apart."""

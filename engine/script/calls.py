@@ -19,7 +19,7 @@ from ..core.source import Location
 from ..eager.start import PassRequest, Start
 from ..eager.tensor import Leaf
 from ..request.limits import ALL
-from .shares import Shares, Window, is_fresh
+from .shares import PassWindow, Shares, is_fresh
 
 PASSES = "backward passes seen"
 """What is told while a file runs."""
@@ -49,7 +49,7 @@ class Interrupted(Stopped, KeyboardInterrupt):
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class LocalNames:
     """What a function that was running when a backward pass began calls its values.
 
     Attributes:
@@ -97,7 +97,7 @@ class PassCall:
     listed: Any = None
     no_grad: Any = None
     checkpoints: Sequence[str] = ()
-    names: Sequence[Names] = ()
+    names: Sequence[LocalNames] = ()
     recorded: bool = False
     kind: str = ""
     python: str = ""
@@ -184,7 +184,7 @@ class PassCalls:
     """The leaves whose ``.grad`` is going to be something else than what the pass that runs gives."""
     _repeated: int = 0
     """The number of the pass before the last one on a line that had run backward before."""
-    _windows: dict[Any, Window] = field(default_factory=dict)
+    _windows: dict[Any, PassWindow] = field(default_factory=dict)
     """By optimizer its last step."""
 
     def called(self, loss: Any, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
@@ -268,9 +268,9 @@ class PassCalls:
             return
         self._windows.pop(_BY_HAND, None)
         optimizer, last = (id(tensors[0]), len(tensors)), len(self.every)
-        before = self._windows.get(optimizer, Window(0, 0)).last
+        before = self._windows.get(optimizer, PassWindow(0, 0)).last
         if before < last:
-            window = self._windows[optimizer] = Window(before, last)
+            window = self._windows[optimizer] = PassWindow(before, last)
             self.updates += 1
             self.shares.updating((t._leaf for t in tensors if t._leaf is not None), window)
 
@@ -291,7 +291,7 @@ class PassCalls:
         if len(self._windows) > (by_hand is not None):
             return
         if by_hand is None or by_hand.last < last:
-            by_hand = self._windows[_BY_HAND] = Window(0 if by_hand is None else by_hand.last, last)
+            by_hand = self._windows[_BY_HAND] = PassWindow(0 if by_hand is None else by_hand.last, last)
             self.updates += 1
         self.shares.updating((), by_hand)
 
@@ -459,13 +459,13 @@ def _stands_at(call: PassCall, which: str) -> bool:
     return not file or place[0].replace("\\", "/").endswith(file.replace("\\", "/"))
 
 
-def running(frame: FrameType | None, keep: Callable[[Any], Any] = _as_it_is) -> list[Names]:
+def running(frame: FrameType | None, keep: Callable[[Any], Any] = _as_it_is) -> list[LocalNames]:
     """What the user's functions that are running call their values, the outermost first.
 
     Args:
         keep: gives what is kept of a value.
     """
-    names: list[Names] = []
+    names: list[LocalNames] = []
     while frame is not None and len(names) < _MOST_FRAMES:
         module = frame.f_globals.get("__name__", "")
         if module == source.BOUNDARY:
@@ -473,7 +473,7 @@ def running(frame: FrameType | None, keep: Callable[[Any], Any] = _as_it_is) -> 
         name = frame.f_code.co_name
         if module.partition(".")[0] not in source.packages and (name == "<module>" or not name.startswith("<")):
             values = {n: keep(v) for n, v in frame.f_locals.items()}
-            names.append(Names("" if name == "<module>" else name, values, frame.f_code))
+            names.append(LocalNames("" if name == "<module>" else name, values, frame.f_code))
         frame = frame.f_back
     return names[::-1]
 

@@ -13,12 +13,12 @@ ENDING = ".ipynb"
 
 
 _BOOK = schema.Either(
-    schema.Table({"cells": schema.Listed(schema.ANYTHING)}, others=schema.ANYTHING),
-    schema.Value("a Jupyter notebook (version 4), with a list of cells", lambda value: False),
+    schema.TableSchema({"cells": schema.ListSchema(schema.ANYTHING)}, others=schema.ANYTHING),
+    schema.ValueSchema("a Jupyter notebook (version 4), with a list of cells", lambda value: False),
 )
 
 
-class Cell(NamedTuple):
+class CodeCell(NamedTuple):
     """A code cell.
 
     Attributes:
@@ -33,7 +33,7 @@ class Cell(NamedTuple):
     may_raise: bool
 
 
-def cells(data: bytes, file: str) -> list[Cell]:
+def cells(data: bytes, file: str) -> list[CodeCell]:
     """The code cells of a notebook.
 
     What is the notebook's own (``%time``, ``!ls``) is taken out or made Python, and all lines keep their numbers.
@@ -45,7 +45,7 @@ def cells(data: bytes, file: str) -> list[Cell]:
     code = list(_code(book))
     last = max(map(_count, code), default=0)
     return [
-        Cell(f"In[{i}]", magics.python(_text(cell, file)).encode(), _may_raise(cell, last))
+        CodeCell(f"In[{i}]", magics.python(_text(cell, file)).encode(), _may_raise(cell, last))
         for i, cell in enumerate(code, 1)
     ]
 

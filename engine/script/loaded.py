@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..eager.journal import Journal
-from ..eager.parameter import Birth
+from ..eager.parameter import ParameterRecord
 from ..eager.tape import FreedGraphError, InplaceError
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -55,7 +55,7 @@ class Loaded:
     calls: PassCalls = field(default_factory=PassCalls)
     error: CommandError | GradtoolError | None = None
     live: bool = False
-    births: list[Birth] = field(default_factory=list)
+    births: list[ParameterRecord] = field(default_factory=list)
     taken: set[str | None] = field(default_factory=set)
     loss: Variable | None = None
     outputs: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Loaded:
     modules: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     _held: list[Any] = field(default_factory=list)
 
-    def hold(self, birth: Birth) -> None:
+    def hold(self, birth: ParameterRecord) -> None:
         """Note a parameter, and keep it: what a function makes would be gone when it returns its loss."""
         self.births.append(birth)
         self._held.append(birth.parameter)

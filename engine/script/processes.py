@@ -25,7 +25,7 @@ READY: Final = b"ready\n"
 """What comes first, when the engine is loaded: from then on a model takes time."""
 
 
-class Ended(Exception):
+class ProcessEnded(Exception):
     """A process ended, or was ended, before it had answered.
 
     Attributes:
@@ -79,7 +79,7 @@ class Process:
             begun.stdin.write(json.dumps(question).encode() + b"\n")
             begun.stdin.flush()
         except OSError:
-            raise Ended(self._left(begun), late=False) from None
+            raise ProcessEnded(self._left(begun), late=False) from None
 
     def answer(self, timeout: float | None = None) -> Any:
         """The next line.
@@ -99,7 +99,7 @@ class Process:
             except OSError:
                 line = b""
         if not line.endswith(b"\n"):
-            raise Ended(self._left(begun), late.is_set())
+            raise ProcessEnded(self._left(begun), late.is_set())
         return json.loads(line)
 
     @contextmanager

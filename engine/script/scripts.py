@@ -14,7 +14,7 @@ ENTRIES = ("build", "model")
 """Functions that are called by themselves."""
 
 
-class Parts(NamedTuple):
+class ScriptParts(NamedTuple):
     """A script, taken apart.
 
     Attributes:
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
         return self.calls if self.trains else frozenset()
 
 
-def parts(text: bytes) -> Parts | None:
+def parts(text: bytes) -> ScriptParts | None:
     """The parts of a file; None where there is no guard.
 
     What is no Python has none: whoever runs it says what is wrong.
@@ -60,7 +60,7 @@ def parts(text: bytes) -> Parts | None:
     module, guarded = ast.Module(others, tree.type_ignores), ast.Module(guards, tree.type_ignores)
     behind = tree.body[tree.body.index(guards[0]) :]
     goes_on = any(not isinstance(statement, _DEFINITIONS) and statement not in guards for statement in behind)
-    return Parts(module, guarded, frozenset(calls), trains, goes_on)
+    return ScriptParts(module, guarded, frozenset(calls), trains, goes_on)
 
 
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)

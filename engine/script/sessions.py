@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .loaded import Loaded
 
 
-class Session(Protocol):
+class LiveSession(Protocol):
     """What the loader asks before it looks for a file."""
 
     def source(self, name: str) -> str | None:
@@ -37,12 +37,12 @@ class Session(Protocol):
         ...
 
 
-_session: ContextVar[Session | None] = ContextVar("gradtool_session", default=None)
+_session: ContextVar[LiveSession | None] = ContextVar("gradtool_session", default=None)
 
 current = _session.get
 """The session that commands run in, or None."""
 
 
-def within(session: Session) -> AbstractContextManager[Session]:
+def within(session: LiveSession) -> AbstractContextManager[LiveSession]:
     """Let MODEL arguments name the models of *session* inside; what models print goes to stdout there."""
     return set_inside(_session, session)

@@ -18,7 +18,7 @@ from ..core.source import Location
 from ..eager.tensor import Leaf, array_of
 
 
-class Window(NamedTuple):
+class PassWindow(NamedTuple):
     """The passes between two updates: those with numbers above *before* and up to *last*."""
 
     before: int
@@ -30,7 +30,7 @@ class Window(NamedTuple):
 
 
 @dataclass
-class Share:
+class LeafShare:
     """The gradient that the last step of a leaf gave it.
 
     Attributes:
@@ -54,13 +54,13 @@ class Shares:
     """
 
     def __init__(self) -> None:
-        self.by_leaf: WeakKeyDictionary[Leaf, Share] = WeakKeyDictionary()
-        self.updated: WeakKeyDictionary[Leaf, Window] = WeakKeyDictionary()
+        self.by_leaf: WeakKeyDictionary[Leaf, LeafShare] = WeakKeyDictionary()
+        self.updated: WeakKeyDictionary[Leaf, PassWindow] = WeakKeyDictionary()
         """By leaf that an optimizer holds, the last step of that."""
         self._last_update = 0
         """The number of the pass before the last update of all."""
 
-    def updating(self, leaves: Iterable[Leaf], window: Window) -> None:
+    def updating(self, leaves: Iterable[Leaf], window: PassWindow) -> None:
         """Note that these leaves are about to be updated, after the passes of *window*."""
         self._last_update = window.last
         for leaf in leaves:
@@ -71,13 +71,13 @@ class Shares:
         window = self.updated.get(leaf)
         return number > (self._last_update if window is None else window.last)
 
-    def current(self, is_current: Callable[[int], bool]) -> dict[Leaf, Share]:
+    def current(self, is_current: Callable[[int], bool]) -> dict[Leaf, LeafShare]:
         """Return what the last step of each leaf gave it, of those to which it gave something.
 
         Args:
             is_current: whether a pass belongs to the last step, for leaves that no optimizer holds.
         """
-        told: dict[Leaf, Share] = {}
+        told: dict[Leaf, LeafShare] = {}
         for leaf, share in self.by_leaf.items():
             number, window = share.passes[-1][0], self.updated.get(leaf)
             if is_current(number) if window is None else window.holds(number) or number > window.last:
@@ -102,7 +102,7 @@ class Shares:
             share = self.by_leaf.get(leaf)
             is_first = share is None or leaf.grad is None or leaf.cleared
             if share is None or is_first or not self._is_open(leaf, share.passes[-1][0]):
-                self.by_leaf[leaf] = Share(array, [(number, location)])
+                self.by_leaf[leaf] = LeafShare(array, [(number, location)])
             else:
                 share.array = np.asarray(share.array) + np.asarray(array)
                 share.passes.append((number, location))

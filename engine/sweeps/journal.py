@@ -22,7 +22,7 @@ def line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-class Journal:
+class RowJournal:
     """A file of rows, or none.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..core.errors import FileFormatError
 from ..files import schema
-from ..files.schema import COUNT, NULL, SIZE, TEXT, WHOLE, Either, Listed, Shape, Table, Value, or_null
+from ..files.schema import COUNT, NULL, SIZE, TEXT, WHOLE, Either, ListSchema, Shape, TableSchema, ValueSchema, or_null
 from .carrying import STATUSES
 from .summaries import KINDS
 
@@ -16,10 +16,10 @@ HINT: Final = "--resume takes what --results wrote; without it, and with another
 _SOURCE: Final = or_null(TEXT)
 
 _ANSWERS: Final[Mapping[str, Shape]] = {
-    "nan": Table(
+    "nan": TableSchema(
         {
-            "births": Listed(
-                Table(
+            "births": ListSchema(
+                TableSchema(
                     {
                         **dict.fromkeys(("kind", "part", "operator", "tensor", "cause"), TEXT),
                         **dict.fromkeys(("bad", "elements"), COUNT),
@@ -28,18 +28,18 @@ _ANSWERS: Final[Mapping[str, Shape]] = {
                     }
                 )
             ),
-            "victims": Listed(TEXT),
+            "victims": ListSchema(TEXT),
             "absorbed": COUNT,
-            "unchecked": Listed(TEXT),
+            "unchecked": ListSchema(TEXT),
         }
     ),
-    "stats": Table(
+    "stats": TableSchema(
         {
             "norm": or_null(SIZE),
             "nonfinite": COUNT,
             "by": TEXT,
-            "lines": Listed(
-                Table(
+            "lines": ListSchema(
+                TableSchema(
                     {
                         **dict.fromkeys(("name", "verdict"), TEXT),
                         **dict.fromkeys(("norm", "ratio"), or_null(SIZE)),
@@ -49,62 +49,66 @@ _ANSWERS: Final[Mapping[str, Shape]] = {
             ),
         }
     ),
-    "why": Table(
+    "why": TableSchema(
         {
-            "verdicts": Listed(
-                Table(
+            "verdicts": ListSchema(
+                TableSchema(
                     {
                         **dict.fromkeys(("name", "verdict", "label"), TEXT),
                         "source": _SOURCE,
-                        "also": Listed(TEXT),
+                        "also": ListSchema(TEXT),
                     }
                 )
             ),
             "asked": COUNT,
         }
     ),
-    "gradcheck": Table(
+    "gradcheck": TableSchema(
         {
             "checked": COUNT,
             "error": or_null(SIZE),
-            "not_ok": Listed(
-                Table({**dict.fromkeys(("name", "status", "cause"), TEXT), "order": COUNT, "error": or_null(SIZE)})
+            "not_ok": ListSchema(
+                TableSchema(
+                    {**dict.fromkeys(("name", "status", "cause"), TEXT), "order": COUNT, "error": or_null(SIZE)}
+                )
             ),
         }
     ),
-    "check": Table(
+    "check": TableSchema(
         {
-            "findings": Listed(
-                Table({**dict.fromkeys(("code", "rule", "severity", "subject", "message"), TEXT), "source": _SOURCE})
+            "findings": ListSchema(
+                TableSchema(
+                    {**dict.fromkeys(("code", "rule", "severity", "subject", "message"), TEXT), "source": _SOURCE}
+                )
             )
         }
     ),
-    "backward": Table(
+    "backward": TableSchema(
         {
             **dict.fromkeys(("parameters", "with_gradient", "nonfinite"), COUNT),
-            "without": Listed(Table({**dict.fromkeys(("name", "status"), TEXT), "source": _SOURCE})),
-            "norms": Table(others=or_null(SIZE)),
+            "without": ListSchema(TableSchema({**dict.fromkeys(("name", "status"), TEXT), "source": _SOURCE})),
+            "norms": TableSchema(others=or_null(SIZE)),
         }
     ),
-    "saved": Table(dict.fromkeys(("bytes", "peak", "buffers", "held"), COUNT)),
+    "saved": TableSchema(dict.fromkeys(("bytes", "peak", "buffers", "held"), COUNT)),
 }
 assert _ANSWERS.keys() == KINDS.keys()
 
-_ROWS: Final = Value(
+_ROWS: Final = ValueSchema(
     "two numbers of rows, the first and the one after the last",
     lambda v: isinstance(v, list) and len(v) == 2 and all(map(COUNT.accepts, v)) and v[0] < v[1],
 )
 
 
-def shape(question: str) -> Table:
+def shape(question: str) -> TableSchema:
     """Return what a row with an answer to *question* is."""
-    return Table(
+    return TableSchema(
         {
             "key": TEXT,
             "question": schema.one_of(question),
             "model": TEXT,
             "seed": WHOLE,
-            "set": Table(others=TEXT),
+            "set": TableSchema(others=TEXT),
             "feed": or_null(TEXT),
             "rows": Either(NULL, _ROWS),
             "status": schema.one_of(*STATUSES),
@@ -115,7 +119,7 @@ def shape(question: str) -> Table:
     )
 
 
-_ANY: Final = Table({"question": schema.one_of(*KINDS)}, others=schema.ANYTHING)
+_ANY: Final = TableSchema({"question": schema.one_of(*KINDS)}, others=schema.ANYTHING)
 
 
 def read(data: bytes, place: str) -> dict[str, Any]:

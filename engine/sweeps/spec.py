@@ -10,7 +10,7 @@ from ..core.command_errors import CommandError, unknown
 from ..data import arrays, words
 from ..request.request import Request
 from .point import Point
-from .summaries import KINDS, Kind
+from .summaries import KINDS, SweepQuestion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class Spec:
                 raise CommandError(f"{option} is no option of {self.question}", f"it is one of: {others}")
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SweepQuestion:
         """How the question is asked."""
         return KINDS[self.question]
 

@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class NormSpread:
     """The norms of one line over the points.
 
     Attributes:
@@ -50,7 +50,7 @@ class Spread:
         return self.norms[low] + (self.norms[high] - self.norms[low]) * (place - low)
 
 
-def spreads(rows: Iterable[Row]) -> list[Spread]:
+def spreads(rows: Iterable[Row]) -> list[NormSpread]:
     """One for each parameter or layer, in the order in which they came."""
     norms: dict[str, list[float]] = {}
     others: dict[str, list[int]] = {}
@@ -65,7 +65,7 @@ def spreads(rows: Iterable[Row]) -> list[Spread]:
                 others[name] = [nonfinite + 1, missing]
             else:
                 norms[name].append(line["norm"])
-    return [Spread(name, tuple(sorted(values)), *others[name]) for name, values in norms.items()]
+    return [NormSpread(name, tuple(sorted(values)), *others[name]) for name, values in norms.items()]
 
 
 def idle(rows: Sequence[Row]) -> list[str]:

@@ -17,7 +17,7 @@ _DIGITS: Final = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Subset:
+class RowSubset:
     """Rows that are enough.
 
     Attributes:

@@ -48,7 +48,7 @@ Asked = Callable[["Request", Mapping[str, Any], Notes], Summary]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SweepQuestion:
     """A question.
 
     Attributes:
@@ -197,13 +197,13 @@ def _saved(request: Request, options: Mapping[str, Any], notes: Notes) -> Summar
     return Summary(0, told)
 
 
-KINDS: Final[Mapping[str, Kind]] = {
-    "nan": Kind(_nan, ("big", "subnormal", "order"), "where NaN and infinity are born"),
-    "stats": Kind(_stats, ("by",), "norms of the gradients"),
-    "why": Kind(_why, ("params", "no_grad"), "why parameters get no gradient"),
-    "gradcheck": Kind(_gradcheck, ("order",), "gradients beside differences"),
-    "check": Kind(_check, ("select", "ignore"), "findings of the gate's rules"),
-    "backward": Kind(_backward, ("params", "no_grad"), "which parameters get a gradient"),
-    "saved": Kind(_saved, (), "what backward keeps alive"),
+KINDS: Final[Mapping[str, SweepQuestion]] = {
+    "nan": SweepQuestion(_nan, ("big", "subnormal", "order"), "where NaN and infinity are born"),
+    "stats": SweepQuestion(_stats, ("by",), "norms of the gradients"),
+    "why": SweepQuestion(_why, ("params", "no_grad"), "why parameters get no gradient"),
+    "gradcheck": SweepQuestion(_gradcheck, ("order",), "gradients beside differences"),
+    "check": SweepQuestion(_check, ("select", "ignore"), "findings of the gate's rules"),
+    "backward": SweepQuestion(_backward, ("params", "no_grad"), "which parameters get a gradient"),
+    "saved": SweepQuestion(_saved, (), "what backward keeps alive"),
 }
 """Name -> question, as the commands are called."""

@@ -13,12 +13,12 @@ from ..core.command_errors import CommandError
 from . import subset as subsets
 from .axes import Axes
 from .carrying import REFUSED, head
-from .journal import STDOUT, Journal
-from .places import Place, place_for
+from .journal import STDOUT, RowJournal
+from .places import PointRunner, place_for
 from .point import Point
 from .rows import must_be_of
 from .spec import Spec
-from .subset import Subset
+from .subset import RowSubset
 from .summaries import FINDING, OK
 
 Told = Callable[[int, int], None]
@@ -59,7 +59,7 @@ class Swept(Answered):
     rows: Sequence[Mapping[str, Any]]
     points: int
     known: int = 0
-    subset: Subset | None = None
+    subset: RowSubset | None = None
     torn: bool = False
 
     @property
@@ -106,7 +106,7 @@ class Sweep:
             raise CommandError("--resume goes on with a file of rows", "--results FILE.jsonl says which")
         points = self.axes.points()
         keys = [self.axes.key(self.spec, point) for point in points]
-        journal = Journal(self.results, self.resume)
+        journal = RowJournal(self.results, self.resume)
         try:
             for key, point in zip(keys, points, strict=True):
                 if key in journal.rows:
@@ -120,11 +120,13 @@ class Sweep:
                     swept = self._swept(points, keys, journal, known)
                     return replace(swept, subset=self._subset(place, points, swept))
             except KeyboardInterrupt:
-                raise Interrupted(self._swept(points, keys, journal, known)) from None
+                raise SweepInterrupted(self._swept(points, keys, journal, known)) from None
         finally:
             journal.close()
 
-    def _carry(self, place: Place, left: Sequence[tuple[str, Point]], journal: Journal, told: Told, total: int) -> None:
+    def _carry(
+        self, place: PointRunner, left: Sequence[tuple[str, Point]], journal: RowJournal, told: Told, total: int
+    ) -> None:
         known = done = total - len(left)
         with closing(place.rows(left)) as coming:  # what is under way is given up before the place is
             for rows in coming:
@@ -134,7 +136,7 @@ class Sweep:
                 done += len(rows)
                 told(done, total)
 
-    def _subset(self, place: Place, points: Sequence[Point], swept: Swept) -> Subset | None:
+    def _subset(self, place: PointRunner, points: Sequence[Point], swept: Swept) -> RowSubset | None:
         """The smallest part of the first batch with something wrong in it that still gives it; None without batches."""
         signs = [subsets.sign(row) for row in swept.rows]
         if len(signs) > 1 and len({*signs}) == 1:
@@ -144,7 +146,7 @@ class Sweep:
                 return _halved(place, point, wanted)
         return None
 
-    def _swept(self, points: Sequence[Point], keys: Sequence[str], journal: Journal, known: int) -> Swept:
+    def _swept(self, points: Sequence[Point], keys: Sequence[str], journal: RowJournal, known: int) -> Swept:
         rows = [journal.rows[key] for key in keys if key in journal.rows]
         refused = [row for row in rows if row["status"] == REFUSED]
         if rows and len(refused) == len(points):
@@ -152,7 +154,7 @@ class Sweep:
         return Swept(self.spec, self.axes, rows, len(points), known, torn=journal.torn)
 
 
-def _halved(place: Place, point: Point, wanted: tuple[str, ...]) -> Subset:
+def _halved(place: PointRunner, point: Point, wanted: tuple[str, ...]) -> RowSubset:
     assert point.portion is not None
     assert point.portion.rows is not None
     rows = range(*point.portion.rows)
@@ -180,10 +182,10 @@ def _halved(place: Place, point: Point, wanted: tuple[str, ...]) -> Subset:
         return subsets.sign(row) == wanted
 
     left = subsets.smallest(rows, gives)
-    return Subset(point, left, repeated, runs)
+    return RowSubset(point, left, repeated, runs)
 
 
-class Interrupted(KeyboardInterrupt):
+class SweepInterrupted(KeyboardInterrupt):
     """Ctrl-C was pressed.
 
     Attributes:

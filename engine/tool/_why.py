@@ -8,7 +8,7 @@ from typing import Any
 
 from gradtool.engine.answers.why.answers import Answers
 from gradtool.engine.answers.why.of_journal import NamedTensor
-from gradtool.engine.answers.why.program_case import Asked, ProgramCase
+from gradtool.engine.answers.why.program_case import BackwardArguments, ProgramCase
 from gradtool.engine.answers.why.tensor_case import TensorCase
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.source import NOWHERE
@@ -119,7 +119,9 @@ def _of_program(
         copy = fetch[0].block.program if fetch else program
         return Executor().run(copy, feed=dict(feed or {}), fetch_list=list(fetch), scope=global_scope())
 
-    return ProgramCase(loss, Asked(listed, stopped, NOWHERE), run=None if feed is None else run, chosen=asked)
+    return ProgramCase(
+        loss, BackwardArguments(listed, stopped, NOWHERE), run=None if feed is None else run, chosen=asked
+    )
 
 
 def _of_tensor(loss: Tensor, asked: list[Any] | None, constants: list[Tensor]) -> TensorCase:

@@ -10,7 +10,7 @@ import pytest
 
 from gradtool.engine.answers.fused import StepClock
 from gradtool.engine.core.errors import BackendError
-from gradtool.engine.kernels.backend import Taken
+from gradtool.engine.kernels.backend import StepDuration
 from gradtool.engine.kernels.choice import backend
 from gradtool.engine.kernels.numba import hot
 from gradtool.engine.kernels.numba.fused import FusedKernel
@@ -38,12 +38,12 @@ loss = paddle.mean(paddle.matmul(paddle.tanh(paddle.matmul(x, x)), x))
 
 def test_calls_of_a_run_add_up_and_runs_before_the_first_repeat_do_not_count() -> None:
     clock = StepClock()
-    clock(Taken(("a",), 9.0))
+    clock(StepDuration(("a",), 9.0))
     for seconds in (1.0, 3.0, 2.0):
         clock.begin()
-        clock(Taken(("a",), 0.5))
+        clock(StepDuration(("a",), 0.5))
         for _ in range(2):
-            clock(Taken(("b", "c"), seconds, 2 * seconds))
+            clock(StepDuration(("b", "c"), seconds, 2 * seconds))
     story = clock.story()
     (group,), (alone,) = story.groups, story.alone
     assert (group.members, group.calls, group.seconds, group.apart) == (

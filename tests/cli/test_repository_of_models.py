@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradtool.engine.gate import pool
-from gradtool.engine.gate.checked import Checked, Job
+from gradtool.engine.gate.checked import CheckedModel, Job
 from gradtool.viz import gate
 from tests import repository
 from tests.cli.conftest import Run
@@ -25,7 +25,7 @@ def test_the_report_is_as_reviewed_and_the_second_one_too(
     asked: list[str] = []
     check = pool.check
 
-    def counted(jobs: Sequence[Job], side_by_side: int) -> list[Checked]:
+    def counted(jobs: Sequence[Job], side_by_side: int) -> list[CheckedModel]:
         asked.extend(job.subject.name for job in jobs)
         return check(jobs, side_by_side)
 

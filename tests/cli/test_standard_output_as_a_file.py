@@ -18,7 +18,7 @@ BINARY = "export"
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("pair", FILES, ids=label)
-def test_it_goes_to_standard_output(gradtool: Run, folder: Path, pair: tuple[str, options.Setting]) -> None:
+def test_it_goes_to_standard_output(gradtool: Run, folder: Path, pair: tuple[str, options.OptionSetting]) -> None:
     command, setting = pair
     call = words(command, setting.key, folder)
     call = [word for i, word in enumerate(call) if "--md" not in call[max(i - 1, 0) : i + 1] or setting.key == "output"]

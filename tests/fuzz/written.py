@@ -26,7 +26,7 @@ from gradtool.engine.questions.backward import Backward
 from gradtool.engine.questions.diff import Differences
 from gradtool.engine.questions.sides import outline_of
 from gradtool.engine.questions.why import Why
-from gradtool.engine.recorders.recorded.archive import Recording
+from gradtool.engine.recorders.recorded.archive import RecordedRun
 from gradtool.engine.request.request import Request
 from gradtool.engine.script import cells
 from gradtool.engine.sweeps.at_points import AtPoints
@@ -221,7 +221,7 @@ def _play(data: bytes) -> None:
     with tempfile.NamedTemporaryFile(suffix=".paddlerun") as file:
         file.write(data)
         file.flush()
-        Recording(Path(file.name), data)
+        RecordedRun(Path(file.name), data)
         with contextlib.suppress(InplaceError, FreedGraphError):  # what the program of such a run does
             Why().ask(Request(file.name))
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from gradtool.engine.gate import checking, pool, rules, usage
-from gradtool.engine.gate.cache import Cache, _outermost
+from gradtool.engine.gate.cache import ResultCache, _outermost
 from gradtool.engine.gate.check import Check
-from gradtool.engine.gate.checked import Checked, Job
+from gradtool.engine.gate.checked import CheckedModel, Job
 from gradtool.engine.gate.selection import Selection
 from gradtool.engine.gate.subject import Subject
 
@@ -64,7 +64,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        cache, todo = Cache(), [*jobs().values()]
+        cache, todo = ResultCache(), [*jobs().values()]
         for job, result in zip(todo, pool.check(todo, 2), strict=True):
             cache.keep(job, result)
         cache.write()
@@ -81,7 +81,7 @@ def folder(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def there() -> list[str]:
     """The models of which it is known what came of them."""
-    cache = Cache()
+    cache = ResultCache()
     return [name for name, job in jobs().items() if cache.find(job) is not None]
 
 
@@ -89,7 +89,7 @@ def test_what_can_be_known_again_is_kept(folder: Path) -> None:
     assert there() == [*KEPT]
     assert (folder / ".gradtool_cache" / ".gitignore").read_text(encoding="utf-8").endswith("*\n")
     assert not (folder / "made").exists()
-    waived = Cache().find(jobs()["waived"])
+    waived = ResultCache().find(jobs()["waived"])
     assert waived is not None
     assert [f.code for f in waived.findings] == ["GT103"]
     assert [w.codes for w in waived.waivers] == [("GT103",)]
@@ -128,7 +128,7 @@ def test_what_has_changed_is_not_known(
 
 
 def test_settings_are_a_part_of_the_key(folder: Path) -> None:
-    cache = Cache()
+    cache = ResultCache()
     assert cache.find(jobs(Selection(select=("GT1",)))["plain"]) is None
     assert cache.find(jobs(Selection(options={"GT203": {"norm": 1.0}}))["plain"]) is None
     other = Subject(name="plain", target="plain.py", options={"seed": 1})
@@ -152,13 +152,13 @@ def test_what_is_spoiled_is_no_entry(folder: Path, spoil: Callable[[bytes], byte
 def test_a_second_run_loads_no_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def check(todo: Sequence[Job], side_by_side: int) -> list[Checked]:
+    def check(todo: Sequence[Job], side_by_side: int) -> list[CheckedModel]:
         asked.extend(job.subject.name for job in todo)
-        return [Checked(findings=[]) for _ in todo]
+        return [CheckedModel(findings=[]) for _ in todo]
 
     monkeypatch.setattr(pool, "check", check)
     models = [job.subject for job in jobs().values()]
-    report = Check(jobs=1, cache=Cache()).ask(models)
+    report = Check(jobs=1, cache=ResultCache()).ask(models)
     assert asked == [*NOT_KEPT]
     assert (report.waived, [f.code for f in report.results]) == (1, [])
     asked.clear()
@@ -174,7 +174,7 @@ def alone(folder: Path, name: str, text: str) -> Subject:
 
 
 def is_kept(model: Subject) -> bool:
-    return Cache().find(Job(subject=model, selection=Selection())) is not None
+    return ResultCache().find(Job(subject=model, selection=Selection())) is not None
 
 
 def test_one_model_alone_is_kept_with_what_it_prints(
@@ -186,13 +186,13 @@ def test_one_model_alone_is_kept_with_what_it_prints(
     )
     monkeypatch.setattr(usage, "_earlier", [])
     before = type(os.environ), time.time, os.urandom, random.Random.seed, random.seed
-    first = Check(cache=Cache()).ask([model])
+    first = Check(cache=ResultCache()).ask([model])
     said = capsys.readouterr().err
     assert "hello\n" in said
     # Nothing watches this process any more.
     assert (type(os.environ), time.time, os.urandom, random.Random.seed, random.seed) == before
     monkeypatch.setattr(checking, "watched", None)
-    second = Check(cache=Cache()).ask([model])
+    second = Check(cache=ResultCache()).ask([model])
     assert capsys.readouterr().err == said
     assert [f.stored() for f in second.results] == [f.stored() for f in first.results]
 
@@ -207,14 +207,14 @@ def test_what_one_model_comes_to_by_chance_is_not_kept(
 ) -> None:
     model = alone(folder, "chance", text)
     monkeypatch.setattr(usage, "_earlier", earlier)
-    Check(cache=Cache()).ask([model])
+    Check(cache=ResultCache()).ask([model])
     assert not is_kept(model)
 
 
 def test_what_other_versions_kept_goes(folder: Path) -> None:
     old = folder / ".gradtool_cache" / ("0" * 32)
     old.mkdir()
-    cache, job = Cache(), jobs()["plain"]
+    cache, job = ResultCache(), jobs()["plain"]
     result = cache.find(job)
     assert result is not None
     cache.keep(job, result)
@@ -225,13 +225,13 @@ def test_what_other_versions_kept_goes(folder: Path) -> None:
 
 def test_a_library_without_python_is_a_part_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
-    stamps = [Cache().stamp]
+    stamps = [ResultCache().stamp]
     for version in ("2023.1.0", "2023.2.0"):
         (tmp_path / f"onednn_cpu_gomp-{version}.dist-info").mkdir()
-        stamps.append(Cache().stamp)
+        stamps.append(ResultCache().stamp)
         (tmp_path / f"onednn_cpu_gomp-{version}.dist-info").rmdir()
     assert len({*stamps}) == 3
-    assert Cache().stamp == stamps[0]
+    assert ResultCache().stamp == stamps[0]
 
 
 def test_a_folder_in_another_one_is_not_gone_through_twice() -> None:

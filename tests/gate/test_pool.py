@@ -8,7 +8,7 @@ import pytest
 
 from gradtool.engine.gate import rules
 from gradtool.engine.gate.check import Check
-from gradtool.engine.gate.checked import Checked
+from gradtool.engine.gate.checked import CheckedModel
 from gradtool.engine.gate.finding import Finding, Severity, Spot
 from gradtool.engine.gate.subject import Subject
 from gradtool.engine.gate.waivers import Waiver
@@ -58,5 +58,7 @@ def test_results_go_from_process_to_process_whole() -> None:
     spot = Spot("/f.py", 3, 1, "x = y")
     waiver = Waiver("f.py", 1, 2, 1, 1, ("GT103",), "# gradtool: ignore[GT103]")
     finding = Finding("GT103", "detached", Severity.NOTE, "m", "w", "said", spot, ("v",), ("because",), "try")
-    whole = Checked(findings=[finding, Finding("GT901", "n", Severity.ERROR, "m", "", "s")], waivers=[waiver], said="x")
-    assert Checked.of(whole.data()) == whole
+    whole = CheckedModel(
+        findings=[finding, Finding("GT901", "n", Severity.ERROR, "m", "", "s")], waivers=[waiver], said="x"
+    )
+    assert CheckedModel.of(whole.data()) == whole

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from gradtool.engine.ops.opdef import OpDef, specs_of
-from gradtool.engine.ops.refusals import Refusal, collect_refusals
+from gradtool.engine.ops.refusals import RefusalCondition, collect_refusals
 from tests.isolation import clean
 from tests.jax.compared import JAX
 from tests.ops.calls import call
@@ -26,7 +26,7 @@ class Refusing:
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self._noted: list[Refusal] = []
+        self._noted: list[RefusalCondition] = []
         self._flags = jax.jit(self._traced)
 
     def _traced(self, operands: list[Any]) -> list[Any]:

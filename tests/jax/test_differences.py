@@ -10,7 +10,7 @@ import pytest
 
 import gradtool
 from gradtool import paddle
-from gradtool.engine.answers.gradcheck import ELEMENTS, Checked
+from gradtool.engine.answers.gradcheck import ELEMENTS, LeafCheck
 from gradtool.paddle import static
 
 from .leaving import Leaving
@@ -61,7 +61,7 @@ def _looped(x: Any) -> Any:
     return paddle.mean(y)
 
 
-def told(build: Build, backend: str, order: int = 1, leaving: Leaving | None = None) -> list[Checked]:
+def told(build: Build, backend: str, order: int = 1, leaving: Leaving | None = None) -> list[LeafCheck]:
     gradtool.set_backend(backend)
     with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
         paddle.seed(3)
@@ -73,7 +73,7 @@ def told(build: Build, backend: str, order: int = 1, leaving: Leaving | None = N
             return gradtool.gradcheck(loss, None, {"x": X}, order=order).entries
 
 
-def _verdicts(entries: list[Checked]) -> list[Any]:
+def _verdicts(entries: list[LeafCheck]) -> list[Any]:
     return [(e.name, e.shape, e.dtype, e.order, e.status, e.cause, e.loc, e.index) for e in entries]
 
 

@@ -16,7 +16,7 @@ from gradtool.engine.core import watch
 from gradtool.engine.core.state import random
 from gradtool.engine.core.summary import InOrder
 from gradtool.engine.kernels.jax import asking, measuring
-from gradtool.engine.kernels.jax.asking import Asking
+from gradtool.engine.kernels.jax.asking import CompiledQuestion
 from gradtool.paddle import static
 from tests.sampling import sampled
 
@@ -29,13 +29,13 @@ pytestmark = pytest.mark.usefixtures("static_programs")
 @pytest.fixture
 def stepped(monkeypatch: pytest.MonkeyPatch) -> list[range]:
     """The parts of plans that were gone through instruction by instruction, as something was wrong in them."""
-    own, spans = Asking.run_stepwise, list[range]()
+    own, spans = CompiledQuestion.run_stepwise, list[range]()
 
-    def step(self: Asking, part: Any, *rest: Any) -> Any:
+    def step(self: CompiledQuestion, part: Any, *rest: Any) -> Any:
         spans.append(part.span)
         return own(self, part, *rest)
 
-    monkeypatch.setattr(Asking, "run_stepwise", step)
+    monkeypatch.setattr(CompiledQuestion, "run_stepwise", step)
     return spans
 
 

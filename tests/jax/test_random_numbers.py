@@ -41,14 +41,14 @@ NEAR: dict[str, Callable[[Draws], Any]] = {
 
 @pytest.mark.parametrize("name", [*SAME, *NEAR])
 def test_draws_are_numpys(name: str) -> None:
-    from gradtool.engine.kernels.jax.streams import Traced, operands
+    from gradtool.engine.kernels.jax.streams import TracedStream, operands
 
     draw = {**SAME, **NEAR}[name]
     stream = Stream(*BEFORE)
     expected = draw(stream)
 
     def traced(seed: Any, counter: Any) -> tuple[Any, Any]:
-        of_run = Traced(seed, counter)
+        of_run = TracedStream(seed, counter)
         return draw(of_run), of_run.counter
 
     backend("jax")

@@ -11,7 +11,7 @@ import pytest
 
 import gradtool
 from gradtool import paddle
-from gradtool.engine.kernels.jax.noting import Noting
+from gradtool.engine.kernels.jax.noting import NotingCompilation
 from gradtool.engine.runs import of_program
 from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.timeline import NOBODY, Timeline
@@ -96,15 +96,15 @@ def test_what_is_looked_at_leaves_the_device(build: Build) -> None:
 
 def test_no_more_is_held_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     parts: list[int] = []
-    run = Noting._run
+    run = NotingCompilation._run
 
-    def noting(self: Noting, part: Any, regs: list[Any]) -> Any:
+    def noting(self: NotingCompilation, part: Any, regs: list[Any]) -> Any:
         told = run(self, part, regs)
         if len(part.span) > 1:
             parts.append(sum(leaf.nbytes for leaf in jax.tree_util.tree_leaves([t.outputs for t in told])))
         return told
 
-    monkeypatch.setattr(Noting, "_run", noting)
+    monkeypatch.setattr(NotingCompilation, "_run", noting)
     here, there = recorded(_blocks, "jax", 1600), recorded(_blocks, "numpy")
     assert len(parts) > 1
     assert max(parts) <= 1600 // of_program.PARTS

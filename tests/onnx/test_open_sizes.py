@@ -10,7 +10,7 @@ import pytest
 
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import FileFormatError, UsageError
-from gradtool.engine.importers import Sizes
+from gradtool.engine.importers import UnknownSizes
 from gradtool.engine.importers.onnx import reading
 from gradtool.engine.loading import from_python as loading
 from tests.onnx.models import model, node, saved, weights
@@ -24,7 +24,7 @@ def recurrent(steps: Any = "t") -> Any:
 
 
 def read(content: Any, **told: Any) -> Any:
-    return reading.read(content.SerializeToString(), "model.onnx", Path(), Sizes(**told))
+    return reading.read(content.SerializeToString(), "model.onnx", Path(), UnknownSizes(**told))
 
 
 def shape(imported: Any, name: str = "x") -> tuple[int, ...]:

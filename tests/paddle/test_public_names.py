@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from gradtool.paddle import _lazy
-from gradtool.paddle._old_paths import Finder
+from gradtool.paddle._old_paths import OldPathFinder
 
 PINNED = Path(__file__).parent / "public_names.txt"
 
@@ -24,7 +24,7 @@ def module(name: str) -> ModuleType:
 
 def _was_imported(home: ModuleType, name: str) -> bool:
     """Whether a name stands there only since some test imported an old path of that name."""
-    return isinstance(getattr(getattr(_lazy.fields(home).get(name), "__spec__", None), "loader", None), Finder)
+    return isinstance(getattr(getattr(_lazy.fields(home).get(name), "__spec__", None), "loader", None), OldPathFinder)
 
 
 def listing() -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from gradtool.engine.core.spec import TensorSpec
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.paddle.decomposed import decompose
-from gradtool.engine.ir.paddle.parts import Names, NotInPaddle
+from gradtool.engine.ir.paddle.parts import FreshNames, NotInPaddle
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import derive, registry
@@ -69,7 +69,7 @@ def test_parts_compute_what_the_operator_does() -> None:
             outputs = declared(block, "out", results)
             op = Operator(block, second, inputs, outputs, second.attributes(sample.attrs), loc=())
             try:
-                parts, _ = decompose(op, Names(block.program))
+                parts, _ = decompose(op, FreshNames(block.program))
             except NotInPaddle:
                 break
             values = dict(pairs(inputs, sample.operands))

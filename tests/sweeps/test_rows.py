@@ -19,12 +19,12 @@ from gradtool.engine.kernels.backend import Backend
 from gradtool.engine.script.processes import Over
 from gradtool.engine.sweeps.axes import Axes
 from gradtool.engine.sweeps.places import apart, cluster, here
-from gradtool.engine.sweeps.places.apart import Apart
+from gradtool.engine.sweeps.places.apart import ProcessRunner
 from gradtool.engine.sweeps.places.cluster import Cluster
 from gradtool.engine.sweeps.ranges import Setting
 from gradtool.engine.sweeps.spec import Spec
 from gradtool.engine.sweeps.summaries import KINDS
-from gradtool.engine.sweeps.sweep import Interrupted, Means, Sweep
+from gradtool.engine.sweeps.sweep import Means, Sweep, SweepInterrupted
 from tests.sweeps.conftest import Asked, lines, planted, statuses
 
 ENDS = """\
@@ -170,7 +170,7 @@ def test_a_sweep_goes_on_where_it_was_interrupted(asked: Asked, folder: Path, mo
 
     with monkeypatch.context() as patch:
         patch.setattr(here, "carried", pressed)
-        with pytest.raises(Interrupted) as stop:
+        with pytest.raises(SweepInterrupted) as stop:
             asked(data="data.npz", batches=(8,), results="r.jsonl")
     assert len(stop.value.swept.rows) == 5
     assert not stop.value.swept.complete
@@ -266,10 +266,10 @@ def test_workers_give_the_same_bytes_and_outlive_what_ends_their_processes(
     asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sequential = asked(data="data.npz", batches=(3,))
-    rows = Apart.rows
+    rows = ProcessRunner.rows
     killed = []
 
-    def killing(self: Apart, *asked: object) -> object:
+    def killing(self: ProcessRunner, *asked: object) -> object:
         for number, row in enumerate(rows(self, *asked)):  # type: ignore[arg-type]
             if number == 2 and not killed:
                 process = self._process._process
@@ -278,7 +278,7 @@ def test_workers_give_the_same_bytes_and_outlive_what_ends_their_processes(
                 os.kill(process.pid, signal.SIGKILL)
             yield row
 
-    monkeypatch.setattr(Apart, "rows", killing)
+    monkeypatch.setattr(ProcessRunner, "rows", killing)
     swept = asked(data="data.npz", batches=(3,), jobs=2)
     assert killed
     assert lines(swept) == lines(sequential)
@@ -286,7 +286,7 @@ def test_workers_give_the_same_bytes_and_outlive_what_ends_their_processes(
 
 
 def test_ctrl_c_ends_workers_and_leaves_what_was_done(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[Apart] = []
+    begun: list[ProcessRunner] = []
     spec, axes = Spec(question="nan"), Axes(models=("eager.py",), data="data.npz", batches=(3,))
     late: list[dict[str, Any]] = []
     submit = Cluster._submit
@@ -302,7 +302,7 @@ def test_ctrl_c_ends_workers_and_leaves_what_was_done(folder: Path, monkeypatch:
         if done > 1:
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted) as stop:
+    with pytest.raises(SweepInterrupted) as stop:
         Sweep(spec=spec, axes=axes, means=Means(jobs=2), results="r.jsonl").ask(press)
     rows = (folder / "r.jsonl").read_text(encoding="utf-8").splitlines()
     assert 1 < len(rows) == len(stop.value.swept.rows) < 32

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradtool.engine.sweeps.noise import noise_scales
-from gradtool.engine.sweeps.spread import Spread, idle, spreads, usual
+from gradtool.engine.sweeps.spread import NormSpread, idle, spreads, usual
 from gradtool.engine.sweeps.subset import smallest
 from gradtool.engine.sweeps.turning import turnings
 
@@ -44,8 +44,8 @@ def test_outliers_are_far_from_the_median_and_not_finite() -> None:
     assert usual(rows[:7]) == []
     (line,) = spreads(rows)
     assert (line.nonfinite, line.zeros, len(line.norms)) == (1, 1, 23)
-    assert Spread("w", (1.0, 2.0, 4.0), 0, 0).quantile(0.25) == 1.5
-    assert Spread("w", (), 0, 0).quantile(0.5) is None
+    assert NormSpread("w", (1.0, 2.0, 4.0), 0, 0).quantile(0.25) == 1.5
+    assert NormSpread("w", (), 0, 0).quantile(0.5) is None
 
 
 def test_what_changes_nothing_is_told() -> None:

@@ -12,7 +12,7 @@ from gradtool.engine.recorders.recorded.running import Watched
 from gradtool.engine.script.calls import Stopped
 from gradtool.engine.script.users_code import call, explain
 
-ENDED = events.Ended((1,), "backward", (None,), False, False, (), (), "", ())
+ENDED = events.BackwardEnded((1,), "backward", (None,), False, False, (), (), "", ())
 
 
 def _watched(raised):
@@ -28,7 +28,7 @@ def _watched(raised):
 def test_what_the_player_raises_does_not_reach_the_script(raised):
     watched = _watched(raised)
     Watched._play(watched, ENDED)
-    Watched._play(watched, events.Guarded())
+    Watched._play(watched, events.RecordingRestored())
     assert watched.failed is raised
     assert watched.played == [ENDED]
 

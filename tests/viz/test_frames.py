@@ -11,7 +11,7 @@ import pytest
 
 import gradtool
 from gradtool.engine.core.errors import UsageError
-from gradtool.viz.table import Table
+from gradtool.viz.table import TextTable
 
 MODEL = """\
 import paddle
@@ -81,7 +81,7 @@ def test_an_answer_without_rows_is_an_empty_table(model: Any) -> None:
 
 @pytest.mark.usefixtures("pandas")
 def test_tables_of_text_have_numbers_where_all_cells_are() -> None:
-    table = Table("t", ["name", "norm", "mixed"], [["a", "1.5", "1"], ["b", "–", "x"]])
+    table = TextTable("t", ["name", "norm", "mixed"], [["a", "1.5", "1"], ["b", "–", "x"]])
     assert table.to_pandas().columns == {"name": ["a", "b"], "norm": [1.5, None], "mixed": ["1", "x"]}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradtool import paddle, viz
-from gradtool.cli.notebook.shown import Shown
+from gradtool.cli.notebook.shown import CommandOutput
 from gradtool.viz.views.view import Table, View
 
 
@@ -30,15 +30,15 @@ def _program() -> Any:
     return _loss().block.program
 
 
-def _report() -> Shown:
-    shown = Shown()
+def _report() -> CommandOutput:
+    shown = CommandOutput()
     table = Table(["a", "status"], [["<b>", "cut: there"]], {"cut": "bad"})
     shown.report(View("table", {}, ["head & all", table], ["gradtool why 'a b' In[3]"]), "text", False)
     return shown
 
 
-def _svg() -> Shown:
-    shown = Shown()
+def _svg() -> CommandOutput:
+    shown = CommandOutput()
     shown.picture("<svg></svg>", "svg", "text")
     return shown
 
@@ -65,17 +65,17 @@ def test_a_report_is_escaped_and_what_is_bad_is_bold() -> None:
 
 
 def test_a_picture_of_bytes_is_base64() -> None:
-    shown = Shown()
+    shown = CommandOutput()
     shown.picture(b"\x89PNG", "png", "text")
     assert shown._repr_mimebundle_() == {"text/plain": "text", "image/png": "iVBORw=="}
 
 
 def test_texts_of_pictures_are_shown_as_they_are() -> None:
-    shown = Shown()
+    shown = CommandOutput()
     shown.picture("digraph {}", "dot", "text")
     assert repr(shown) == "digraph {}"
 
 
 def test_a_file_is_no_answer(tmp_path: Path) -> None:
-    assert Shown().empty
+    assert CommandOutput().empty
     assert not _report().empty

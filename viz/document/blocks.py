@@ -10,7 +10,7 @@ from gradtool.engine.core.errors import NotFound, did_you_mean
 
 from .. import endings
 from ..debugger.cell import Cell
-from ..table import Table
+from ..table import TextTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Data:
     summary: str
 
 
-Block = Prose | Lines | Table | Figure | Excerpt | Commands | Data | Cell
+Block = Prose | Lines | TextTable | Figure | Excerpt | Commands | Data | Cell
 
 
 @dataclass(frozen=True, slots=True)

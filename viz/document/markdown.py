@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..debugger.cell import Cell
-from ..table import Table
+from ..table import TextTable
 from ..text import printable
 from .blocks import Block, Commands, Data, Document, Excerpt, Figure, Lines, Prose
 from .text import excerpt, plain, typed
@@ -61,7 +61,7 @@ def _block(b: Block) -> str:
             return "\n".join(map(line, b.text.split("\n")))
         case Lines():
             return fenced(plain(b.text))
-        case Table():
+        case TextTable():
             return "\n\n".join([*([line(b.title)] if b.title else []), table(b.headings, b.rows)])
         case Figure():
             return _figure(b)

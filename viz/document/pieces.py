@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape
 
 from ..debugger.cell import Cell
-from ..table import Table
+from ..table import TextTable
 from ..text import printable
 from .blocks import Block, Commands, Data, Excerpt, Figure, Lines, Prose
 from .safe import harmless
@@ -51,7 +51,7 @@ def _block(b: Block) -> str:
             return f"<p>{_lines(b.text)}</p>"
         case Lines():
             return f"<pre>{_lines(b.text)}</pre>"
-        case Table():
+        case TextTable():
             return f'<div class="wide" tabindex="0" role="group" aria-label="table">{b.html()}</div>'
         case Figure():
             return _figure(b)

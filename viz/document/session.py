@@ -28,7 +28,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptSession:
     """Part of a saved session that documents show.
 
     Attributes:
@@ -100,7 +100,7 @@ def seen_from(folder: str, model: str) -> str:
         return os.path.realpath(file) + rest
 
 
-def from_jsonl(text: str, file: str) -> Kept:
+def from_jsonl(text: str, file: str) -> KeptSession:
     """Read what documents show of a saved session. Most of its lines are skipped: they are for replaying it.
 
     Args:
@@ -132,7 +132,7 @@ def from_jsonl(text: str, file: str) -> Kept:
     if not text.strip():
         raise FileFormatError(file, "a saved session", "it is empty", hint=_HINT)
     _check_numbers(cells, file)
-    return Kept(model, cells)
+    return KeptSession(model, cells)
 
 
 _HINT: Final = "the debugger's verb save writes such files"

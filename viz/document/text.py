@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..debugger.cell import Cell
-from ..table import Table
+from ..table import TextTable
 from ..text import printable
 from .blocks import Block, Commands, Data, Document, Excerpt, Figure, Lines, Prose, Section
 
@@ -51,7 +51,7 @@ def _block(b: Block) -> str:
     match b:
         case Prose() | Lines():
             return plain(b.text)
-        case Table():
+        case TextTable():
             return str(b)
         case Figure():
             return plain(b.text)

@@ -20,7 +20,7 @@ from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
 
 from .backward_cells import place_backward
 from .columns import GUTTERS, IN_BACKWARD, IN_RECOMPUTED, OPTIMIZER, Sheet, column_name
-from .drawn import Bools, Drawn, Ints
+from .drawn import Bools, DrawnGraph, Ints
 from .forward_cells import place_forward
 from .gutters import place_gutters, slots
 from .lanes import distinct, own_lanes
@@ -40,7 +40,7 @@ class Cells:
         up: of each column, whether what it computes runs from the bottom to the top.
     """
 
-    drawn: Drawn
+    drawn: DrawnGraph
     row: Ints
     lane: Ints
     slot: Ints

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
 
-from .drawn import SOURCES, Bools, Drawn, Ints
+from .drawn import SOURCES, Bools, DrawnGraph, Ints
 
 PARAMETERS: Final = "parameters"
 RECOMPUTED: Final = "recomputed"
@@ -65,7 +65,7 @@ class Sheet:
     """
 
     def __init__(self, view: GraphView) -> None:
-        self.drawn = d = Drawn.of(view)
+        self.drawn = d = DrawnGraph.of(view)
         count = len(d.nodes)
         written = np.zeros(count, dtype=bool)
         written[d.target] = True

@@ -31,7 +31,7 @@ _FLAGS: Final = (attrgetter("saved"), attrgetter("shape_only"), attrgetter("cut"
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnGraph:
     """The nodes and edges of a picture.
 
     Attributes:
@@ -68,7 +68,7 @@ class Drawn:
     is_cut: Bools
 
     @classmethod
-    def of(cls, view: GraphView) -> Drawn:
+    def of(cls, view: GraphView) -> DrawnGraph:
         nodes, edges, at = view.nodes, view.edges, view.positions
         shown = view.shown
         drawn = tuple(compress(nodes, shown.tolist()))

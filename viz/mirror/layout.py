@@ -21,7 +21,7 @@ from . import frames
 from .captions import Captions
 from .cells import place
 from .columns import GUTTERS, RECOMPUTED
-from .drawn import Drawn, Ints, numbered
+from .drawn import DrawnGraph, Ints, numbered
 from .lanes import distinct
 from .scene import CUT, GRADIENT, KINDS, SAVED, SHAPE, VALUE, Boxes, Floats, Frame, Routes, Scene
 from .tracks import ALLEY, ALONG, DOWN, STREET, find_ways
@@ -316,7 +316,7 @@ def _stacked(boxes: Ints) -> Floats:
     return np.where(boxes > 0, boxes * _PITCH - (_PITCH - _GUTTER_BOX), 0.0)
 
 
-def _kinds(drawn: Drawn) -> Ints:
+def _kinds(drawn: DrawnGraph) -> Ints:
     """Return what travels along each edge, as positions in ``KINDS``."""
     code = {kind: n for n, kind in enumerate(KINDS)}
     computed = np.where(drawn.of_backward, code[GRADIENT], code[VALUE])

@@ -12,7 +12,7 @@ from html import escape
 from itertools import chain, pairwise
 from typing import Final
 
-from gradtool.engine.answers.over_time.history import Point, TrainingStep
+from gradtool.engine.answers.over_time.history import HistoryPoint, TrainingStep
 from gradtool.engine.answers.over_time.sentences import size
 from gradtool.engine.core.wording import NOTHING, count
 from gradtool.engine.questions.over_time import Row, Training
@@ -143,7 +143,7 @@ def _matrix(parts: list[str], answer: Training, grid: Grid, ramp: Ramp, y: float
     return y + height
 
 
-def _kind(points: Sequence[Point | None], ramp: Ramp) -> str:
+def _kind(points: Sequence[HistoryPoint | None], ramp: Ramp) -> str:
     """Return the look of a cell: a level, not finite, zero, or empty for no gradient."""
     there = [p.gradient for p in points if p is not None]
     if not there:
@@ -180,7 +180,7 @@ def _titles(row: Row, grid: Grid, top: float, steps: Sequence[TrainingStep]) -> 
         yield f'<rect class="h" {place}><title>{escape(_said(row, row.points[i], steps[i]))}</title></rect>'
 
 
-def _said(row: Row, point: Point | None, step: TrainingStep) -> str:
+def _said(row: Row, point: HistoryPoint | None, step: TrainingStep) -> str:
     lines = [printable(row.name), f"step {step.number}"]
     if point is None:
         return "\n".join([*lines, "no gradient"])

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gradtool.engine.answers.over_time.history import Point, TrainingStep
+from gradtool.engine.answers.over_time.history import HistoryPoint, TrainingStep
 from gradtool.engine.core.command_errors import PackageNeeded
 from gradtool.engine.questions.over_time import Row, Training
 
@@ -38,7 +38,7 @@ def rows(answer: Training) -> Iterator[tuple[Any, ...]]:
             yield _row(step, row, row.points[i])
 
 
-def _row(step: TrainingStep, row: Row, p: Point | None) -> tuple[Any, ...]:
+def _row(step: TrainingStep, row: Row, p: HistoryPoint | None) -> tuple[Any, ...]:
     whole = (step.loss, step.rate)
     if p is None:
         return (step.number, step.passes[-1].number if step.passes else None, row.name, *[None] * 10, *whole)

@@ -23,7 +23,7 @@ from ..forms import Drawable
 from ..legend import FLOW, LINES, Colouring, heading
 from ..mirror.scene import CUT, KINDS, SCISSORS, Scene
 from ..policy import digest
-from ..table import Table
+from ..table import TextTable
 from ..text import FONT, printable, shorten
 from .embedded import data, embedded
 from .svg import SHEARS
@@ -140,9 +140,9 @@ def static(view: GraphView) -> str:
                 pair.source,
             ]
         )
-    table = Table("operators", ["forward", "backward", "layer", "kept for backward", "source"], rows).html()
+    table = TextTable("operators", ["forward", "backward", "layer", "kept for backward", "source"], rows).html()
     lost = [[sign, _short(name), reason] for sign, name, reason in marks(view)]
-    return table + Table("marks", ["", "tensor or operator", "why"], lost).html() if lost else table
+    return table + TextTable("marks", ["", "tensor or operator", "why"], lost).html() if lost else table
 
 
 def _reason(node: NodeView) -> str:

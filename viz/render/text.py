@@ -39,7 +39,7 @@ _ASCII: Final = str.maketrans(
 )
 
 
-class Pair(NamedTuple):
+class DrawnPair(NamedTuple):
     """A forward operator and one of its gradient operators; either may be missing.
 
     Attributes:
@@ -58,7 +58,7 @@ class Pair(NamedTuple):
         return printable(node.source) if node is not None else ""
 
 
-def pairs(view: GraphView) -> list[Pair]:
+def pairs(view: GraphView) -> list[DrawnPair]:
     """Forward operators in their order with their gradient operators; then backward operators that belong to none."""
     by_id = view.by_id()
     saved: dict[str, dict[str, NodeView]] = {}
@@ -75,11 +75,11 @@ def pairs(view: GraphView) -> list[Pair]:
         if n.part == FORWARD:
             for i, b in enumerate(backward.pop(n.id, [None])):
                 tensors = tuple(saved.get(b.id, {}).values()) if b is not None else ()
-                rows.append(Pair(n, b, tensors, i == 0))
+                rows.append(DrawnPair(n, b, tensors, i == 0))
     left = {b.id for rest in backward.values() for b in rest if b is not None}
     for n in operators:
         if n.part == BACKWARD and (n.pair is None or n.id in left):
-            rows.append(Pair(None, n, tuple(saved.get(n.id, {}).values())))
+            rows.append(DrawnPair(None, n, tuple(saved.get(n.id, {}).values())))
     return rows
 
 
@@ -193,7 +193,7 @@ def _listed(names: Iterable[str]) -> str:
 # -- lines between operators ------------------------------------------------------------------------------------------
 
 
-def _wires(view: GraphView, couples: Sequence[Pair]) -> tuple[list[str] | None, list[str] | None]:
+def _wires(view: GraphView, couples: Sequence[DrawnPair]) -> tuple[list[str] | None, list[str] | None]:
     """A cell of signs for each row, left of the forward operators and right of the backward ones; None without room."""
     if len(couples) > MOST_ROWS:
         return None, None

@@ -50,7 +50,7 @@ def of_request(
     Args:
         session: the file of a saved session; a notebook opens it on this model, with the session's own options.
     """
-    kept = saved_session.Kept("", []) if session is None else _kept(session)
+    kept = saved_session.KeptSession("", []) if session is None else _kept(session)
     findings = of_file(request, inquiry, Noting(notes))
     debugged = saved_session.line_of([request.model, *_words(kept.model)[1:]] if kept.model else request.words())
     return document(findings, request.words(), title=title, cells=kept.cells, debugged=debugged)
@@ -128,7 +128,7 @@ _USUAL: dict[str, Any] = {
 }
 
 
-def _kept(file: str) -> saved_session.Kept:
+def _kept(file: str) -> saved_session.KeptSession:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except OSError as error:

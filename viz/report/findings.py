@@ -21,7 +21,7 @@ from gradtool.engine.core.notes import SILENT, Notes
 from gradtool.engine.core.source import Location, short
 from gradtool.engine.core.state import progress
 from gradtool.engine.core.wording import count, finite
-from gradtool.engine.gate.checked import Checked, Job
+from gradtool.engine.gate.checked import CheckedModel, Job
 from gradtool.engine.gate.checking import weigh
 from gradtool.engine.gate.evidence import Evidence
 from gradtool.engine.gate.failures import UNCHECKED
@@ -35,7 +35,7 @@ from gradtool.engine.kinds.gradients import GradientTable
 from gradtool.engine.kinds.model import About, Model
 from gradtool.engine.kinds.names import Names
 from gradtool.engine.kinds.passes import CallList, calls_of
-from gradtool.engine.kinds.spots import Spot
+from gradtool.engine.kinds.spots import OperatorSpot
 from gradtool.engine.questions.backward import Backward
 from gradtool.engine.questions.nan import FORWARD_OVER, Births, end
 from gradtool.engine.questions.one_pass import heard, number_of
@@ -104,7 +104,7 @@ class Findings:
     answers: dict[str, Answered] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     view: GraphView | None = None
-    spots: Sequence[Spot] = ()
+    spots: Sequence[OperatorSpot] = ()
     verdicts: list[Answer] = field(default_factory=list)
     calls: CallList | None = None
     others: Sequence[Other] = ()
@@ -240,7 +240,7 @@ def apply_rules(request: Request, feed: str | None, notes: Noting, policy: Polic
     return told
 
 
-def _list_exclusions(job: Job, result: Checked, policy: Policy) -> Iterator[str]:
+def _list_exclusions(job: Job, result: CheckedModel, policy: Policy) -> Iterator[str]:
     """Yield what a policy keeps out of a report: rules, and findings of the others."""
     usual, chosen = ({rule.code for rule in s.rules()} for s in (Selection(), job.selection))
     if usual - chosen:

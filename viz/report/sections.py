@@ -11,7 +11,7 @@ from gradtool.engine.core.source import Location
 from gradtool.engine.core.wording import command_line, count, number
 from gradtool.engine.kinds import spots
 from gradtool.engine.kinds.gradients import GradientTable
-from gradtool.engine.kinds.spots import Spot, around, frames
+from gradtool.engine.kinds.spots import OperatorSpot, around, frames
 from gradtool.engine.questions.over_time import Training
 from gradtool.engine.script.users_code import users_own
 from gradtool.engine.view.graph import BACKWARD, FORWARD
@@ -19,7 +19,7 @@ from gradtool.engine.view.graph import BACKWARD, FORWARD
 from ..debugger.cell import Cell
 from ..document import session
 from ..document.blocks import Block, Commands, Data, Document, Excerpt, Figure, Lines, Prose, Section
-from ..table import Table as Grid
+from ..table import TextTable as Grid
 from ..views import doctor
 from ..views.view import Table, View, to_json
 from .findings import Findings
@@ -180,9 +180,9 @@ def _picture(findings: Findings, words: Sequence[str]) -> Section:
 # -- source -----------------------------------------------------------------------------------------------------------
 
 
-def _places(findings: Findings) -> dict[Location, list[Spot]]:
+def _places(findings: Findings) -> dict[Location, list[OperatorSpot]]:
     """Lines of the user with the operators made there: those that findings are about first, then as they ran."""
-    places: dict[Location, list[Spot]] = {location: [] for location in findings.places if location}
+    places: dict[Location, list[OperatorSpot]] = {location: [] for location in findings.places if location}
     seen: set[tuple[Location, str]] = set()
     for s in findings.spots:
         if not s.location or (s.location, s.name) in seen or (s.part == BACKWARD and s.pair):
@@ -195,7 +195,7 @@ def _places(findings: Findings) -> dict[Location, list[Spot]]:
     return places
 
 
-def _source(findings: Findings, places: dict[Location, list[Spot]], words: Sequence[str]) -> Section:
+def _source(findings: Findings, places: dict[Location, list[OperatorSpot]], words: Sequence[str]) -> Section:
     blocks: list[Block] = []
     for location, made in list(places.items())[:MOST_PLACES]:
         calls = tuple(source.stack(tuple(users_own(location))[1:]))
@@ -210,7 +210,7 @@ def _source(findings: Findings, places: dict[Location, list[Spot]], words: Seque
     return _section("source", "Source and call stacks", blocks)
 
 
-def _made(made: Sequence[Spot]) -> str:
+def _made(made: Sequence[OperatorSpot]) -> str:
     named = [f"{s.name} ↔ {s.pair}" if s.pair else s.name for s in made]
     more = len(named) - _MOST_NAMED
     return ", ".join(named[:_MOST_NAMED]) + (f", … {more} more" if more > 0 else "")
@@ -220,7 +220,7 @@ def _made(made: Sequence[Spot]) -> str:
 
 
 def _data(
-    findings: Findings, places: dict[Location, list[Spot]], cells: Sequence[Cell], environment: View
+    findings: Findings, places: dict[Location, list[OperatorSpot]], cells: Sequence[Cell], environment: View
 ) -> dict[str, Any]:
     answers = {kind: _with_schema(findings.reports.get(kind)) for kind in TITLES}
     if "over-time" in findings.reports:
@@ -254,7 +254,7 @@ def _graph(findings: Findings) -> dict[str, int] | None:
     return {"forward": forward, "backward": len(operators) - forward, "nodes": len(findings.view.drawn())}
 
 
-def _place(location: Location, made: Sequence[Spot]) -> dict[str, Any]:
+def _place(location: Location, made: Sequence[OperatorSpot]) -> dict[str, Any]:
     return {
         "source": source.short(location).data(),
         "code": source.text(*location[0]),

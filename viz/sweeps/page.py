@@ -12,7 +12,7 @@ from gradtool.engine.sweeps.sweep import Swept
 
 from ..document import to_html
 from ..document.blocks import Block, Commands, Data, Document, Figure, Lines, Section
-from ..table import Table as Grid
+from ..table import TextTable as Grid
 from ..views import sweep
 from ..views.view import Table
 from .picture import svg, told

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gradtool.engine.core.wording import count
 from gradtool.engine.core.wording import number as shown
-from gradtool.engine.sweeps.spread import Spread, spreads, usual
+from gradtool.engine.sweeps.spread import NormSpread, spreads, usual
 from gradtool.engine.sweeps.summaries import FINDING, OK
 from gradtool.engine.sweeps.sweep import Swept
 from gradtool.engine.sweeps.turning import exploded, number
@@ -231,8 +231,8 @@ def _spread(parts: list[str], answer: Swept, y: float) -> float:
     return y + 36
 
 
-def _strip(line: Spread, scale: _Scale, y: float) -> Iterator[str]:
-    positive = Spread(line.name, tuple(norm for norm in line.norms if norm > 0), 0, 0)
+def _strip(line: NormSpread, scale: _Scale, y: float) -> Iterator[str]:
+    positive = NormSpread(line.name, tuple(norm for norm in line.norms if norm > 0), 0, 0)
     quantiles = [positive.quantile(i / 4) for i in range(5)]
     if quantiles[0] is None:
         return

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from gradtool.engine.answers.diff.divergence import Apart, Divergence, Parting
+from gradtool.engine.answers.diff.divergence import Distance, Divergence, Parting
 from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.answers.diff.structure import Change
 from gradtool.engine.core.source import short
@@ -158,7 +158,7 @@ def _values(values: Divergence, number: int | None) -> list[str | Table]:
     return blocks
 
 
-def _size(p: Apart) -> list[str]:
+def _size(p: Distance) -> list[str]:
     if p.shapes is not None:
         return [" → ".join(map(shape, p.shapes)), NOTHING, NOTHING]
     return [f"{p.differing}/{p.elements}", number(p.relative), NOTHING if p.ulps is None else str(p.ulps)]

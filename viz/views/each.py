@@ -28,14 +28,14 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class PassRefusal:
     """Why there is no answer about the passes of one line."""
 
     line: LineOfCalls
     said: Sequence[str]
 
 
-def view(entries: Sequence[Shown | Refused], request: Request) -> View:
+def view(entries: Sequence[Shown | PassRefusal], request: Request) -> View:
     """The answers one after another, each below the line that asked for the passes."""
     blocks: list[str | Table] = []
     for entry in entries:
@@ -61,7 +61,7 @@ def heading(line: LineOfCalls) -> str:
     return f"== {' · '.join(filter(None, called))}{code}"
 
 
-def _summary(entries: Sequence[Shown | Refused], wrong: Sequence[Shown]) -> str:
+def _summary(entries: Sequence[Shown | PassRefusal], wrong: Sequence[Shown]) -> str:
     total = sum(len(entry.line.numbers) for entry in entries)
     text = f"{len(entries)} distinct of {count(total, 'backward call')}, of each line the last"
     if not wrong:
@@ -70,7 +70,7 @@ def _summary(entries: Sequence[Shown | Refused], wrong: Sequence[Shown]) -> str:
     return f"{text} · {count(sum(entry.findings for entry in wrong), 'finding')}, in {where}"
 
 
-def _data(entry: Shown | Refused) -> dict[str, Any]:
+def _data(entry: Shown | PassRefusal) -> dict[str, Any]:
     answer, error = None, None
     if isinstance(entry, Shown):
         answer = {"schema": f"gradtool/{entry.view.kind}/1", **entry.view.data}

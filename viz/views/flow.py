@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.answers.flow.between import NO, UNKNOWN, YES, Influence
+from gradtool.engine.answers.flow.between import NO, UNKNOWN, YES, ValueInfluence
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count, number
 from gradtool.engine.questions.flow import Flows
@@ -53,7 +53,7 @@ def _not_looked_at(answer: Flows) -> list[str | Table]:
     return [f"not looked at: what {', '.join(dict.fromkeys(names))} leads to: {why}" for why, names in starts.items()]
 
 
-def _one(found: Influence) -> list[str | Table]:
+def _one(found: ValueInfluence) -> list[str | Table]:
     """The operators on the way, and what ended it."""
     blocks: list[str | Table] = []
     if found.path:
@@ -72,7 +72,7 @@ def _code(entry: Entry) -> str:
     return source.text(*entry.loc[0]) if entry.loc else ""
 
 
-def _data(start: str, end: str, found: Influence) -> dict[str, Any]:
+def _data(start: str, end: str, found: ValueInfluence) -> dict[str, Any]:
     return {
         "from": start,
         "to": end,

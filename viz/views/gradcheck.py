@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from gradtool.engine.answers.gradcheck import Checked
+from gradtool.engine.answers.gradcheck import LeafCheck
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count, finite, number, shape
 from gradtool.engine.kinds.names import line_of
@@ -60,7 +60,7 @@ def view(answer: Comparison) -> View:
     return View("gradcheck", data, [table, told], next_, records="entries")
 
 
-def _named(entries: Sequence[Checked]) -> str:
+def _named(entries: Sequence[LeafCheck]) -> str:
     """Return how gradients are named together: the first ones, and how many there are."""
     names = list(dict.fromkeys(e.name for e in entries))
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
@@ -71,11 +71,11 @@ _MOST_NAMED = 3
 """So many gradients are named where one reason holds for several."""
 
 
-def _is_compared(e: Checked) -> bool:
+def _is_compared(e: LeafCheck) -> bool:
     return e.status in ("ok", "wrong")
 
 
-def _cells(e: Checked) -> list[str]:
+def _cells(e: LeafCheck) -> list[str]:
     values = [number(v) if _is_compared(e) else NOTHING for v in (e.analytic, e.numeric, e.error)]
     worst = NOTHING
     if e.index is not None and e.element is not None:
@@ -86,7 +86,7 @@ def _cells(e: Checked) -> list[str]:
     return [*head, *values, worst, ratio, cause or NOTHING, source.short(e.loc) or NOTHING]
 
 
-def _data(e: Checked) -> dict[str, Any]:
+def _data(e: LeafCheck) -> dict[str, Any]:
     def compared(value: float) -> Any:
         return finite(value) if _is_compared(e) else None
 
@@ -106,7 +106,7 @@ def _data(e: Checked) -> dict[str, Any]:
     }
 
 
-def _worst(e: Checked) -> dict[str, Any] | None:
+def _worst(e: LeafCheck) -> dict[str, Any] | None:
     if e.index is None or e.element is None:
         return None
     return {

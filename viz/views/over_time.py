@@ -9,7 +9,7 @@ from typing import Any
 
 from gradtool.engine.answers.over_time import happenings as what
 from gradtool.engine.answers.over_time.happenings import Happening
-from gradtool.engine.answers.over_time.history import History, Point, TrainingStep
+from gradtool.engine.answers.over_time.history import History, HistoryPoint, TrainingStep
 from gradtool.engine.answers.over_time.sentences import sentence, size, together
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
@@ -115,14 +115,14 @@ def rows(answer: Training) -> Table:
     return table
 
 
-def norm(point: Point | None) -> float | None:
+def norm(point: HistoryPoint | None) -> float | None:
     """The norm of a gradient; NaN where an element is not finite."""
     if point is None:
         return None
     return math.nan if point.gradient.nonfinite else point.gradient.norm
 
 
-def _zeros(points: Sequence[Point]) -> str:
+def _zeros(points: Sequence[HistoryPoint]) -> str:
     """The share of zeros in the first and the last step, once where it is the same: ``48→78 %``."""
     ends = [100 * p.gradient.zeros / max(p.gradient.elements, 1) for p in (points[0], points[-1])]
     return "→".join(dict.fromkeys(f"{share:.0f}" for share in ends)) + " %"
@@ -231,7 +231,7 @@ def _row(row: Row) -> dict[str, Any]:
     }
 
 
-def _point(p: Point) -> dict[str, Any]:
+def _point(p: HistoryPoint) -> dict[str, Any]:
     return {
         "norm": finite(p.gradient.norm),
         "zeros": p.gradient.zeros,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.notes import SILENT, Notes
 from gradtool.engine.core.wording import command_line
-from gradtool.engine.kinds.model import Graph
-from gradtool.engine.questions.picture import Picture
+from gradtool.engine.kinds.model import ModelGraph
+from gradtool.engine.questions.picture import PictureAnswer
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView
 
 from .. import fold, forms
@@ -96,7 +96,7 @@ class Drawing:
     """
 
     def __init__(
-        self, picture: Picture, look: Look, *, file: str = "graph.dot", command: str = "", notes: Notes = SILENT
+        self, picture: PictureAnswer, look: Look, *, file: str = "graph.dot", command: str = "", notes: Notes = SILENT
     ) -> None:
         self._picture, self._look, self._file, self._command, self._notes = picture, look, file, command, notes
         self._view = _shown(picture.graph.view, look)
@@ -143,7 +143,7 @@ class Drawing:
         return details(graph.view, list(graph.locations), norms)
 
 
-def as_dot(graph: Graph, path: str, part: str, words: Sequence[str]) -> str:
+def as_dot(graph: ModelGraph, path: str, part: str, words: Sequence[str]) -> str:
     """Return the text that ``--dot`` writes to *path*.
 
     Args:

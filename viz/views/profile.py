@@ -6,7 +6,7 @@ import json
 import statistics
 from typing import Any
 
-from gradtool.engine.answers.profile import DeviceTime, Group
+from gradtool.engine.answers.profile import DeviceTime, OperatorGroup
 from gradtool.engine.core.wording import NOTHING, command_line, count, percentages
 from gradtool.engine.questions.profile import Costs
 from gradtool.engine.view.graph import BACKWARD, FORWARD
@@ -75,10 +75,10 @@ def _of_device(device: DeviceTime) -> str:
     )
 
 
-def _shares(g: Group, total: Group) -> dict[str, float]:
+def _shares(g: OperatorGroup, total: OperatorGroup) -> dict[str, float]:
     """Its part of the time of forward, and of that of backward."""
     return {part: seconds / total.parts[part] if total.parts[part] else 0.0 for part, seconds in g.parts.items()}
 
 
-def _data(g: Group) -> dict[str, Any]:
+def _data(g: OperatorGroup) -> dict[str, Any]:
     return {"calls": g.calls, "bytes": g.nbytes, "median": g.median, "spread": g.spread, "seconds": g.seconds}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from gradtool.engine.answers.replicas.comparing import Finding, ParameterGradient
+from gradtool.engine.answers.replicas.comparing import ParameterGradient, ReplicaFinding
 from gradtool.engine.core.source import short
 from gradtool.engine.core.wording import NOTHING, command_line, count, finite, number
 from gradtool.engine.questions.replicas import OnReplicas
@@ -60,9 +60,9 @@ def view(answer: OnReplicas) -> View:
     return View("replicas", data, blocks, further, None, records="operators", in_blocks=True)
 
 
-def _alike(findings: Sequence[Finding]) -> list[tuple[Finding, int]]:
+def _alike(findings: Sequence[ReplicaFinding]) -> list[tuple[ReplicaFinding, int]]:
     """The first operator of each type that differs in the same way, and how many more there are."""
-    alike: dict[tuple[str, str], list[Finding]] = {}
+    alike: dict[tuple[str, str], list[ReplicaFinding]] = {}
     for f in findings:
         alike.setdefault((f.op.rpartition(".")[0], f.kind), []).append(f)
     return [(several[0], len(several) - 1) for several in alike.values()]
@@ -80,7 +80,7 @@ def _advice(answer: OnReplicas) -> list[str]:
     return lines
 
 
-def _what(finding: Finding) -> str:
+def _what(finding: ReplicaFinding) -> str:
     if finding.kind == "same numbers":
         return "every replica draws the same numbers"
     return f"{finding.slot} over a part of the rows is another"
@@ -116,7 +116,7 @@ def _summary(answer: OnReplicas) -> str:
     return "; ".join(told)
 
 
-def _operator(f: Finding) -> dict[str, Any]:
+def _operator(f: ReplicaFinding) -> dict[str, Any]:
     return {
         "operator": f.op,
         "part": f.part,

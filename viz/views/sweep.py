@@ -12,7 +12,7 @@ from gradtool.engine.data.portion import Portion
 from gradtool.engine.sweeps.carrying import CRASHED, ERROR, MEMORY, REFUSED, TIMEOUT
 from gradtool.engine.sweeps.noise import NoiseScale, noise_scales
 from gradtool.engine.sweeps.point import Point
-from gradtool.engine.sweeps.spread import Spread, Usual, idle, spreads, usual
+from gradtool.engine.sweeps.spread import NormSpread, Usual, idle, spreads, usual
 from gradtool.engine.sweeps.summaries import FINDING, KINDS, OK, UNCHECKED
 from gradtool.engine.sweeps.sweep import Swept
 from gradtool.engine.sweeps.turning import Turning, turnings
@@ -208,7 +208,7 @@ def _models(answer: Swept) -> Table:
     return table
 
 
-def _spread(lines: Sequence[Spread]) -> Table:
+def _spread(lines: Sequence[NormSpread]) -> Table:
     headings = ["gradient", "least ‖g‖", "quarter", "median", "three quarters", "most", "zero", "not finite", "none"]
     table = Table(headings, order=("median", "most", "least ‖g‖", "not finite", "gradient…"))
     for line in lines:
@@ -324,7 +324,7 @@ def _data_of_subset(answer: Swept) -> dict[str, Any] | None:
     return {**found.point.data(), "subset": list(found.rows), "repeated": found.repeated, "runs": found.runs}
 
 
-def _data_of_spread(line: Spread) -> dict[str, Any]:
+def _data_of_spread(line: NormSpread) -> dict[str, Any]:
     names = ("least", "quarter", "median", "three_quarters", "most")
     sizes = {name: line.quantile(i / 4) for i, name in enumerate(names)}
     return {"name": line.name, **sizes, "zeros": line.zeros, "nonfinite": line.nonfinite, "missing": line.missing}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count
-from gradtool.engine.kinds.spots import Spot
+from gradtool.engine.kinds.spots import OperatorSpot
 from gradtool.engine.questions.where import Places
 
 from .view import Table, View
@@ -36,14 +36,14 @@ def view(answer: Places) -> View:
     return View("where", data, ["\n".join(lines[:-1])], next_, table, records="operators")
 
 
-def _head(spot: Spot) -> str:
+def _head(spot: OperatorSpot) -> str:
     pair = f"   ↔ {spot.pair}" if spot.pair else ""
     layer = f"   in {spot.layer}" if spot.layer else ""
     inside = f"   inside {' · '.join(spot.inside)}" if spot.inside else ""
     return f"{spot.name}   {spot.part}{pair}{layer}{inside}"
 
 
-def _source(spot: Spot) -> Iterator[str]:
+def _source(spot: OperatorSpot) -> Iterator[str]:
     """The lines around the one that made the operator, and who called it."""
     yield from (f"  {line}" for line in spot.excerpt)
     if len(spot.location) > 1:
@@ -51,7 +51,7 @@ def _source(spot: Spot) -> Iterator[str]:
         yield from (f"    {line.strip()}" for line in spot.stack[:-2])
 
 
-def _operands(spot: Spot) -> Iterator[str]:
+def _operands(spot: OperatorSpot) -> Iterator[str]:
     for side, operands in (("reads", spot.inputs), ("makes", spot.outputs)):
         for o in operands:
             note = f"  {o.note}" if o.note else ""

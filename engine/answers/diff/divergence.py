@@ -17,7 +17,7 @@ from .of_timeline import outline
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class Distance:
     """The distance of two arrays.
 
     Attributes:
@@ -52,7 +52,7 @@ class Parting:
     after: str
     part: str
     slot: str
-    apart: Apart
+    apart: Distance
     began: bool
     loc: Location
     loc_after: Location
@@ -217,10 +217,10 @@ def _inexact(array: Any) -> bool:
     return bool(array.dtype.kind in "fc")
 
 
-def _measured(first: Any, second: Any) -> Apart:
+def _measured(first: Any, second: Any) -> Distance:
     if first.shape != second.shape:
         elements = max(first.size, second.size)
-        return Apart(elements, elements, float("inf"), None, (first.shape, second.shape))
+        return Distance(elements, elements, float("inf"), None, (first.shape, second.shape))
     wide = complex if first.dtype.kind == "c" or second.dtype.kind == "c" else float
     a, b = first.astype(wide), second.astype(wide)
     with np.errstate(all="ignore"):
@@ -228,7 +228,7 @@ def _measured(first: Any, second: Any) -> Apart:
         size = np.maximum(np.abs(a), np.abs(b))
         relative = np.abs(a - b)[apart] / size[apart]
     largest = float(np.nan_to_num(relative, nan=np.inf).max()) if relative.size else 0.0
-    return Apart(int(apart.sum()), int(first.size), largest, _ulps(first, second))
+    return Distance(int(apart.sum()), int(first.size), largest, _ulps(first, second))
 
 
 def _ulps(first: Any, second: Any) -> int | None:

@@ -28,7 +28,7 @@ from typing import Any, Final, NoReturn
 from ...core.errors import FileFormatError
 from ...files import jsontext
 from ...files.jsontext import shorten_value
-from .outline import NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
+from .outline import NOTHING, PARAMETER, Outline, OutlineLeaf, OutlineOperand, OutlineOperation
 
 FIRST: Final = "gradtool graph 1"
 ENDING: Final = ".gt.txt"
@@ -77,14 +77,14 @@ def _lines(outline: Outline) -> Iterator[str]:
         yield f"backward {op.type}{pair}"
 
 
-def _operation(outline: Outline, op: Operation) -> str:
+def _operation(outline: Outline, op: OutlineOperation) -> str:
     operands = ", ".join(f"{o.slot}: {_operand(outline, o)}" for o in op.operands)
     attributes = f" {json.dumps(dict(op.attributes), sort_keys=True)}" if op.attributes else ""
     layer = _text(op.layer) if op.layer else ""
     return f"{'  ' * op.depth}[{layer}] {_text(op.name)} = {op.type}({operands}){attributes}"
 
 
-def _operand(outline: Outline, operand: Operand) -> str:
+def _operand(outline: Outline, operand: OutlineOperand) -> str:
     if operand.maker == NOTHING:
         return _text(operand.tensor)
     return f"%{_text(f'{outline.operations[operand.maker].name}:{operand.tensor}')}"
@@ -124,8 +124,8 @@ class _Reader:
         self.title = title
         self.facts: dict[str, str] = {}
         self.settings: dict[str, list[str]] = {}
-        self.leaves: dict[str, Leaf] = {}
-        self.operations: list[Operation] = []
+        self.leaves: dict[str, OutlineLeaf] = {}
+        self.operations: list[OutlineOperation] = []
         self.forward = 0
         self.at: dict[str, int] = {}
 
@@ -154,7 +154,7 @@ class _Reader:
         name, gradient = self._plain(name, number), self._plain(gradient or "", number)
         if name in self.leaves:
             self._refuse(number, f"has the leaf {shorten_value(name)[1:-1]} a second time")
-        self.leaves[name] = Leaf(name, role, self._shape(dims, number), dtype, gradient)
+        self.leaves[name] = OutlineLeaf(name, role, self._shape(dims, number), dtype, gradient)
         return True
 
     def _shape(self, text: str, number: int) -> tuple[int, ...]:
@@ -178,19 +178,19 @@ class _Reader:
         ]
         self.at[name] = len(self.operations)
         values = self._attributes(attributes, number)
-        self.operations.append(Operation(name, kind, layer, len(indent) // 2, values, read))
+        self.operations.append(OutlineOperation(name, kind, layer, len(indent) // 2, values, read))
         self.forward += 1
         return True
 
-    def _operand(self, slot: str, made: str, text: str, number: int) -> Operand:
+    def _operand(self, slot: str, made: str, text: str, number: int) -> OutlineOperand:
         if not made:
             if text not in self.leaves:
                 self._refuse(number, f"reads {text}, which is no leaf above")
-            return Operand(slot, NOTHING, text)
+            return OutlineOperand(slot, NOTHING, text)
         name, _, output = text.rpartition(":")
         if name not in self.at:
             self._refuse(number, f"reads from {name}, which is no operator above")
-        return Operand(slot, self.at[name], output)
+        return OutlineOperand(slot, self.at[name], output)
 
     def _attributes(self, text: str | None, number: int) -> Mapping[str, Any]:
         values: Mapping[str, Any] = self._json(text, number) if text else {}
@@ -216,7 +216,7 @@ class _Reader:
         kind, pair = matched[1], self._plain(matched[2] or "", number)
         if pair and pair not in self.at:
             self._refuse(number, f"is of {pair}, which is no operator above")
-        self.operations.append(Operation(kind, kind, "", 0, {}, (), self.at.get(pair, NOTHING)))
+        self.operations.append(OutlineOperation(kind, kind, "", 0, {}, (), self.at.get(pair, NOTHING)))
         return True
 
     def _refuse(self, number: int, what: str) -> NoReturn:

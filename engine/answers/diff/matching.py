@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Final
 
 from .alignment import align, gaps
-from .outline import CONSTANT, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
+from .outline import CONSTANT, NOTHING, PARAMETER, Outline, OutlineLeaf, OutlineOperand, OutlineOperation
 
 Key = Callable[[int], Hashable]
 
@@ -144,7 +144,7 @@ def _recorded_for(outline: Outline, frozen: Collection[str]) -> set[int]:
     return {n for n, other in enumerate(others) if not other}
 
 
-def _takes_gradients(outline: Outline, operand: Operand, made: Sequence[bool], frozen: Collection[str]) -> bool:
+def _takes_gradients(outline: Outline, operand: OutlineOperand, made: Sequence[bool], frozen: Collection[str]) -> bool:
     """Return whether a gradient goes through an operand to any leaf that is not among *frozen*."""
     if operand.maker != NOTHING:
         return made[operand.maker]
@@ -152,7 +152,7 @@ def _takes_gradients(outline: Outline, operand: Operand, made: Sequence[bool], f
     return leaf.role != CONSTANT and not leaf.frozen and operand.tensor not in frozen
 
 
-def _same_kind(leaf: Leaf, other: Leaf | None) -> bool:
+def _same_kind(leaf: OutlineLeaf, other: OutlineLeaf | None) -> bool:
     """Return whether leaves of one name belong together; names of constants are numbered and say nothing."""
     return other is not None and leaf.role == other.role != CONSTANT
 
@@ -169,7 +169,7 @@ def _keys(outline: Outline, known: frozenset[str], upstream: Sequence[int]) -> I
     yield lambda n: (operations[n].depth, operations[n].type)
 
 
-def _exact(op: Operation, known: frozenset[str]) -> Hashable:
+def _exact(op: OutlineOperation, known: frozenset[str]) -> Hashable:
     """Return what an operator is, with the leaves that it reads and without what it reads of other operators."""
     leaves = tuple((o.slot, o.tensor) for o in op.operands if o.maker == NOTHING and o.tensor in known)
     return op.depth, op.layer, op.type, attributes_key(op.attributes), leaves
@@ -244,16 +244,16 @@ def _match_renamed(
     return renamed
 
 
-def _both_leaves(before: Operation, after: Operation) -> Iterator[tuple[str, str]]:
+def _both_leaves(before: OutlineOperation, after: OutlineOperation) -> Iterator[tuple[str, str]]:
     """The names of leaves that stand in the same place of both."""
     for left, right in operand_pairs(before, after):
         if left.maker == right.maker == NOTHING:
             yield left.tensor, right.tensor
 
 
-def operand_pairs(before: Operation, after: Operation) -> Iterator[tuple[Operand, Operand]]:
+def operand_pairs(before: OutlineOperation, after: OutlineOperation) -> Iterator[tuple[OutlineOperand, OutlineOperand]]:
     """Operands of two operators that stand in the same slot, the first with the first."""
-    slots: dict[str, deque[Operand]] = {}
+    slots: dict[str, deque[OutlineOperand]] = {}
     for operand in after.operands:
         slots.setdefault(operand.slot, deque()).append(operand)
     for operand in before.operands:

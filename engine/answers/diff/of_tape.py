@@ -7,7 +7,17 @@ from typing import Any
 
 from ...view.from_tape import TapeGraph
 from ...view.graph import FORWARD, OP, NodeView
-from .outline import CONSTANT, DATA, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline, attributes_of
+from .outline import (
+    CONSTANT,
+    DATA,
+    NOTHING,
+    PARAMETER,
+    Outline,
+    OutlineLeaf,
+    OutlineOperand,
+    OutlineOperation,
+    attributes_of,
+)
 from .reduced import called
 
 Plain = Callable[[Any], Any]
@@ -15,8 +25,8 @@ Plain = Callable[[Any], Any]
 
 
 def operations(
-    graph: TapeGraph, plain: Plain, leaf: Callable[[NodeView], Leaf]
-) -> tuple[int, list[Operation], dict[str, Leaf]]:
+    graph: TapeGraph, plain: Plain, leaf: Callable[[NodeView], OutlineLeaf]
+) -> tuple[int, list[OutlineOperation], dict[str, OutlineLeaf]]:
     """Return how many operators are forward ones, all of them, these first, and the leaves that they read.
 
     Args:
@@ -27,24 +37,24 @@ def operations(
     ops.sort(key=lambda n: n.part != FORWARD)
     at = {n.id: place for place, n in enumerate(ops)}
     made: dict[str, tuple[int, str]] = {}
-    leaves: dict[str, Leaf] = {}
+    leaves: dict[str, OutlineLeaf] = {}
     told = []
     for place, op in enumerate(ops):
         operands = []
         for slot, tensor in graph.reads[op.id] if op.part == FORWARD else ():
             if tensor in made:
-                operands.append(Operand(slot, *made[tensor]))
+                operands.append(OutlineOperand(slot, *made[tensor]))
             else:
                 read = leaf(nodes[tensor])
                 leaves.setdefault(read.name, read)
-                operands.append(Operand(slot, NOTHING, read.name))
+                operands.append(OutlineOperand(slot, NOTHING, read.name))
         seen: dict[str, int] = {}
         for slot, tensor in graph.writes[op.id]:
             number = seen[slot] = seen.get(slot, -1) + 1
             made[tensor] = place, f"{slot}.{number}" if number else slot
         attributes = attributes_of(graph.nodes[op.id].attrs, plain)
         pair = at.get(op.pair or "", NOTHING) if op.part != FORWARD else NOTHING
-        told.append(Operation(op.name, op.type, op.scope, 0, attributes, operands, pair, op.source))
+        told.append(OutlineOperation(op.name, op.type, op.scope, 0, attributes, operands, pair, op.source))
     return sum(n.part == FORWARD for n in ops), told, leaves
 
 
@@ -53,11 +63,11 @@ def outline(graph: TapeGraph, title: str, plain: Plain) -> Outline:
     losses = [n.name for n in graph.view.nodes if n.role == "loss"]
     paths = called({n.id: n.name for n in graph.view.nodes if n.role in ("parameter", "leaf")})
 
-    def leaf(node: NodeView) -> Leaf:
+    def leaf(node: NodeView) -> OutlineLeaf:
         role = {"parameter": PARAMETER, "leaf": DATA}.get(node.role, CONSTANT)
         gradient = "ok" if role != CONSTANT else ""
         name, path = (paths[node.id], node.name) if node.id in paths else (node.name, "")
-        return Leaf(name, role, tuple(node.shape or ()), node.dtype or "", gradient, node.source, path)
+        return OutlineLeaf(name, role, tuple(node.shape or ()), node.dtype or "", gradient, node.source, path)
 
     loss = losses[0] if len(losses) == 1 else ""
     return Outline(title, "eager", loss, *operations(graph, plain, leaf), recorded=True)

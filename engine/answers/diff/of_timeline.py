@@ -7,7 +7,17 @@ from typing import Any
 
 from ...core import source
 from ...runs.timeline import NOBODY, Entry, Timeline
-from .outline import CONSTANT, DATA, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline, attributes_of
+from .outline import (
+    CONSTANT,
+    DATA,
+    NOTHING,
+    PARAMETER,
+    Outline,
+    OutlineLeaf,
+    OutlineOperand,
+    OutlineOperation,
+    attributes_of,
+)
 
 _ROLES = {"parameter": PARAMETER, "data": DATA}
 
@@ -18,26 +28,28 @@ def outline(run: Timeline, plain: Callable[[Any], Any] = repr) -> Outline:
     Args:
         plain: makes of an attribute's value one of JSON's types.
     """
-    leaves: dict[str, Leaf] = {}
+    leaves: dict[str, OutlineLeaf] = {}
     operations = [_operation(run, entry, leaves, plain) for entry in run.entries]
     loss = "" if run.loss is None else run.values[run.loss].name
     return Outline(run.title, run.mode, loss, min(run.begin, len(operations)), operations, leaves)
 
 
-def _operation(run: Timeline, entry: Entry, leaves: dict[str, Leaf], plain: Callable[[Any], Any]) -> Operation:
+def _operation(
+    run: Timeline, entry: Entry, leaves: dict[str, OutlineLeaf], plain: Callable[[Any], Any]
+) -> OutlineOperation:
     operands = []
     for slot, number in entry.reads:
         value = run.values[number]
         if value.maker == NOBODY or value.maker >= entry.index:
             leaf = _leaf(run, number)
             leaves.setdefault(leaf.name, leaf)
-            operands.append(Operand(slot, NOTHING, leaf.name))
+            operands.append(OutlineOperand(slot, NOTHING, leaf.name))
         else:
-            operands.append(Operand(slot, value.maker, value.slot))
+            operands.append(OutlineOperand(slot, value.maker, value.slot))
     pair = entry.pair if entry.backward else NOTHING
     values = _attributes(entry)
     attributes = None if values is None else attributes_of(values, plain)
-    return Operation(entry.name, entry.type, entry.layer, 0, attributes, operands, pair, source.short(entry.loc))
+    return OutlineOperation(entry.name, entry.type, entry.layer, 0, attributes, operands, pair, source.short(entry.loc))
 
 
 def _attributes(entry: Entry) -> Mapping[str, Any] | None:
@@ -47,10 +59,10 @@ def _attributes(entry: Entry) -> Mapping[str, Any] | None:
     return None if entry.origin is None else getattr(entry.origin, "attrs", None) or {}
 
 
-def _leaf(run: Timeline, number: int) -> Leaf:
+def _leaf(run: Timeline, number: int) -> OutlineLeaf:
     value, array = run.values[number], run.store.get(number)
     shape = tuple(getattr(array, "shape", ()))
     role = _ROLES.get(value.role, CONSTANT)
     results = [run.results[name] for name in (value.name, *value.names) if name in run.results]
     gradient = "" if not results else "no gradient" if results[0] is None else "ok"
-    return Leaf(value.name, role, shape, str(getattr(array, "dtype", "")), gradient)
+    return OutlineLeaf(value.name, role, shape, str(getattr(array, "dtype", "")), gradient)

@@ -38,7 +38,7 @@ def attributes_of(values: Mapping[str, Any], plain: Callable[[Any], Any]) -> dic
     return {str(name): plain(value) for name, value in values.items() if name not in _NUMBERED}
 
 
-class Operand(NamedTuple):
+class OutlineOperand(NamedTuple):
     """An operand of an operator.
 
     Attributes:
@@ -53,7 +53,7 @@ class Operand(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OutlineOperation:
     """An operator of an outline.
 
     Attributes:
@@ -71,13 +71,13 @@ class Operation:
     layer: str
     depth: int
     attributes: Mapping[str, Any] | None
-    operands: Sequence[Operand]
+    operands: Sequence[OutlineOperand]
     pair: int = NOTHING
     source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class OutlineLeaf:
     """A tensor that no operator of the graph makes.
 
     Attributes:
@@ -129,8 +129,8 @@ class Outline:
     mode: str
     loss: str
     forward: int
-    operations: Sequence[Operation]
-    leaves: Mapping[str, Leaf]
+    operations: Sequence[OutlineOperation]
+    leaves: Mapping[str, OutlineLeaf]
     settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     recorded: bool = False
 
@@ -147,6 +147,6 @@ class Outline:
             gradients.setdefault(self.operations[at].pair, []).append(at)
         return gradients
 
-    def parameters(self) -> list[Leaf]:
+    def parameters(self) -> list[OutlineLeaf]:
         """The parameters."""
         return [leaf for leaf in self.leaves.values() if leaf.role == PARAMETER]

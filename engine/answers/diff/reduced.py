@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .outline import CONSTANT, NOTHING, Leaf, Outline
+from .outline import CONSTANT, NOTHING, Outline, OutlineLeaf
 
 
 def comparable(before: Outline, after: Outline) -> tuple[Outline, Outline]:
@@ -21,7 +21,7 @@ def reduced(outline: Outline) -> Outline:
     read = {o.tensor: None for op in outline.operations for o in op.operands if o.maker == NOTHING}
     paths = called({name: outline.leaves[name].path for name in read if outline.leaves[name].path})
     names: dict[str, str] = {}
-    leaves: dict[str, Leaf] = {}
+    leaves: dict[str, OutlineLeaf] = {}
     for name in read:
         leaf = outline.leaves[name]
         if name in paths:
@@ -41,7 +41,7 @@ def called(paths: Mapping[str, str]) -> Mapping[str, str]:
     """Return what the leaves of a graph are called by their paths: the path in the layer, where no other leaf has that.
 
     Args:
-        paths: of each leaf, see :attr:`.outline.Leaf.path`.
+        paths: of each leaf, see :attr:`.outline.OutlineLeaf.path`.
     """
     parts = {key: path.partition(" (") for key, path in paths.items()}
     many = Counter(layer for layer, _, _ in parts.values())

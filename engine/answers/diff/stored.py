@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 from ...core.errors import FileFormatError
 from ...files import jsontext
 from ...files.jsontext import Field
-from .outline import CONSTANT, DATA, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
+from .outline import CONSTANT, DATA, NOTHING, PARAMETER, Outline, OutlineLeaf, OutlineOperand, OutlineOperation
 
 SCHEMA: Final = "gradtool/outline/1"
 ENDING: Final = "outline.json"
@@ -95,23 +95,25 @@ def read(data: bytes | str, file: str) -> Outline:
         fail(f"an outline ({SCHEMA})", f"it is {jsontext.shorten_value(form)}")
     told = jsontext.take(told, _OUTLINE, fail)
     taken = [jsontext.take(entry, _LEAF, fail) for entry in told["leaves"]]
-    leaves = {entry["name"]: Leaf(**{**entry, "shape": tuple(entry["shape"])}) for entry in taken}
-    operations: list[Operation] = []
+    leaves = {entry["name"]: OutlineLeaf(**{**entry, "shape": tuple(entry["shape"])}) for entry in taken}
+    operations: list[OutlineOperation] = []
     forward = told["forward"]
     for at, entry in enumerate(told["operations"]):
         op = jsontext.take(entry, _OPERATION, fail)
         operands = [_operand(o, at, leaves, fail) for o in op["operands"]]
         if not NOTHING <= op["pair"] < max(forward, 1):
             fail("the number of a forward operator", f"the pair of {op['name']} is {op['pair']}")
-        operations.append(Operation(**{**op, "operands": operands}))
+        operations.append(OutlineOperation(**{**op, "operands": operands}))
     if not 0 <= forward <= len(operations):
         fail(f"up to {len(operations)} forward operators", f"there are {forward}")
     settings, recorded = told["settings"], told["recorded"]
     return Outline(told["title"], told["mode"], told["loss"], forward, operations, leaves, settings, recorded)
 
 
-def _operand(told: Any, at: int, leaves: Mapping[str, Leaf], fail: Callable[[str, str], NoReturn]) -> Operand:
+def _operand(
+    told: Any, at: int, leaves: Mapping[str, OutlineLeaf], fail: Callable[[str, str], NoReturn]
+) -> OutlineOperand:
     match told:
         case [str(slot), int(maker), str(tensor)] if NOTHING <= maker < at and (maker != NOTHING or tensor in leaves):
-            return Operand(slot, maker, tensor)
+            return OutlineOperand(slot, maker, tensor)
     fail("an operand that is there before it is read", f"it is {jsontext.shorten_value(told)}")

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from .matching import Matching, match, operand_pairs
-from .outline import CONSTANT, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
+from .outline import CONSTANT, NOTHING, PARAMETER, Outline, OutlineLeaf, OutlineOperand, OutlineOperation
 from .reduced import comparable
 
 _NAMES = 6
@@ -49,7 +49,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Difference:
+class GraphDifference:
     """The differences of two graphs.
 
     Attributes:
@@ -68,7 +68,7 @@ class Difference:
         return not self.changes and not self.effects
 
 
-def difference(before: Outline, after: Outline) -> Difference:
+def difference(before: Outline, after: Outline) -> GraphDifference:
     """Return the differences of two graphs. Names of files, lines and numbered names of operators do not count."""
     before, after = comparable(before, after)
     matching = match(before, after)
@@ -83,9 +83,9 @@ def difference(before: Outline, after: Outline) -> Difference:
     for effects in ([*lost, *backward], backward):
         causes = [*settings, *forward, *parameters, *freed]
         if causes:
-            return Difference(matching, causes, effects)
+            return GraphDifference(matching, causes, effects)
         freed = lost
-    return Difference(matching, backward)
+    return GraphDifference(matching, backward)
 
 
 # -- forward operators -----------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def _forward(matching: Matching) -> Iterator[tuple[float, Change]]:
             yield here, _change("rewired", f"{left.name}: {said}", left, right)
 
 
-def _change(kind: str, text: str, left: Operation, right: Operation) -> Change:
+def _change(kind: str, text: str, left: OutlineOperation, right: OutlineOperation) -> Change:
     return Change(kind, text, [left.name], [right.name], left.source, right.source, left.layer or right.layer)
 
 
@@ -159,7 +159,7 @@ def _place(matching: Matching, added: int) -> float:
 def _cuts(sides: _Sides, kind: str, explained: Collection[int]) -> tuple[list[tuple[float, Change]], set[int]]:
     """Operands that an unmatched operator makes in *one* and nothing in *other*; and what stands behind only these."""
     one, other = sides.one, sides.other
-    cut: dict[int, tuple[int, Operand]] = {}
+    cut: dict[int, tuple[int, OutlineOperand]] = {}
     for here, there in sorted(sides.operations.items()):
         for left, right in operand_pairs(one.operations[here], other.operations[there]):
             if left.maker in explained or left.maker in sides.operations:
@@ -236,7 +236,7 @@ def _reads_the_same(matching: Matching, here: int, there: int, replaced: Mapping
     return partner == right[0].maker
 
 
-def _find_replacement(left: Operation, right: Operation) -> Change:
+def _find_replacement(left: OutlineOperation, right: OutlineOperation) -> Change:
     return _change("replaced", f"{left.name} is {right.name} now", left, right)
 
 
@@ -282,7 +282,7 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_NAMES])} and {len(names) - _NAMES} more"
 
 
-def _attributes(left: Operation, right: Operation) -> str:
+def _attributes(left: OutlineOperation, right: OutlineOperation) -> str:
     """``axis 1 → -1, keepdim (none) → True``; empty if they are the same."""
     if left.type != right.type or left.attributes is None or right.attributes is None:
         return ""
@@ -297,7 +297,7 @@ def _attributes(left: Operation, right: Operation) -> str:
     return ", ".join(told)
 
 
-def _find_rewiring(matching: Matching, left: Operation, right: Operation) -> Iterator[str]:
+def _find_rewiring(matching: Matching, left: OutlineOperation, right: OutlineOperation) -> Iterator[str]:
     """Yield sentences about operands that come from elsewhere, where no operator that came or went explains it."""
     for was, now in operand_pairs(left, right):
         said = _elsewhere(matching, was, now)
@@ -309,7 +309,7 @@ def _find_rewiring(matching: Matching, left: Operation, right: Operation) -> Ite
         yield f"reads {len(right.operands)} tensors, read {len(left.operands)}"
 
 
-def _elsewhere(matching: Matching, was: Operand, now: Operand) -> str:
+def _elsewhere(matching: Matching, was: OutlineOperand, now: OutlineOperand) -> str:
     """Return the words about an operand that comes from elsewhere.
 
     Empty if it does not, or what came or went explains it.
@@ -331,13 +331,13 @@ def _elsewhere(matching: Matching, was: Operand, now: Operand) -> str:
     return f"{was.slot} comes from {_maker(matching.after, now)}, came from {_maker(matching.before, was)}"
 
 
-def _constants(matching: Matching, was: Operand, now: Operand) -> bool:
+def _constants(matching: Matching, was: OutlineOperand, now: OutlineOperand) -> bool:
     """Return whether two leaves are constants, which have no names of their own."""
     return matching.before.leaves[was.tensor].role == matching.after.leaves[now.tensor].role == CONSTANT
 
 
 def _lasting(
-    op: Operation, matched: Mapping[int, int], outline: Outline, leaves: Mapping[str, str], other: Outline
+    op: OutlineOperation, matched: Mapping[int, int], outline: Outline, leaves: Mapping[str, str], other: Outline
 ) -> int:
     """Return how many operands must be there on the other side.
 
@@ -354,7 +354,7 @@ def _lasting(
     return count
 
 
-def _maker(outline: Outline, operand: Operand) -> str:
+def _maker(outline: Outline, operand: OutlineOperand) -> str:
     return outline.operations[operand.maker].name
 
 
@@ -378,7 +378,7 @@ def _parameters(matching: Matching) -> Iterator[Change]:
             yield Change("leaf", f"parameter {name} {leaf.spec} added", [], [name], "", leaf.source)
 
 
-def _leaf_changes(leaf: Leaf, other: Leaf) -> str:
+def _leaf_changes(leaf: OutlineLeaf, other: OutlineLeaf) -> str:
     told = []
     if leaf.role == PARAMETER and leaf.name != other.name:
         told.append(f"is called {other.name} now")
@@ -429,12 +429,12 @@ def _backward(matching: Matching) -> Iterator[Change]:
 
 
 def _gradient_operators(
-    here: Operation, there: Operation, left: Sequence[Operation], right: Sequence[Operation]
+    here: OutlineOperation, there: OutlineOperation, left: Sequence[OutlineOperation], right: Sequence[OutlineOperation]
 ) -> Change:
     was, now = _types(left), _types(right)
     text = f"backward of {there.name}: {was} → {now}"
     return Change("backward", text, [op.name for op in left], [op.name for op in right], here.source, there.source)
 
 
-def _types(operations: Iterable[Operation]) -> str:
+def _types(operations: Iterable[OutlineOperation]) -> str:
     return ", ".join(op.type for op in operations) or "nothing"

@@ -23,7 +23,7 @@ Index = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Influence:
+class ValueInfluence:
     """The influence of a change of one value on another.
 
     Attributes:
@@ -43,7 +43,7 @@ class Influence:
     why: str = ""
 
 
-def between(run: Timeline, source: int, at: Index | None, target: int, of: Index | None) -> Influence:
+def between(run: Timeline, source: int, at: Index | None, target: int, of: Index | None) -> ValueInfluence:
     """Return whether the elements *of* one value differ where those *at* another are changed.
 
     A change that shows nothing is tried again, larger and with other numbers: a relu may have hidden it.
@@ -53,16 +53,16 @@ def between(run: Timeline, source: int, at: Index | None, target: int, of: Index
         at, of: indices into them; None for all.
     """
     if source not in run.store and run.values[source].maker == NOBODY:
-        return Influence(UNKNOWN, why=f"nobody holds {run.values[source].name} any more")
+        return ValueInfluence(UNKNOWN, why=f"nobody holds {run.values[source].name} any more")
     if source not in upstream(run, (target,)):
-        return Influence(NO, 0.0, why="no operator leads from one to the other")
+        return ValueInfluence(NO, 0.0, why="no operator leads from one to the other")
     stop = find_stop(run, (source,), (target,))
     if stop is not None:
-        return Influence(UNKNOWN, end=stop.entry, why=str(stop))
+        return ValueInfluence(UNKNOWN, end=stop.entry, why=str(stop))
     array = np.asarray(Branch(run).made(source))
     where = np.zeros(array.shape, bool)
     where[() if at is None else at] = True
-    last = Influence(UNKNOWN, why="it holds one value only, and no other one is known that the model takes")
+    last = ValueInfluence(UNKNOWN, why="it holds one value only, and no other one is known that the model takes")
     for trial, size in enumerate((1.0, 1.0, 10.0)):
         other = changed(array, where, np.random.default_rng(trial), size)
         if np.array_equal(other, array):
@@ -73,23 +73,23 @@ def between(run: Timeline, source: int, at: Index | None, target: int, of: Index
     return last
 
 
-def _seen(spread: Spread, source: int, target: int, of: Index | None) -> Influence:
+def _seen(spread: Spread, source: int, target: int, of: Index | None) -> ValueInfluence:
     mask = spread.masks.get(target)
     if mask is None and spread.stops:
         stop = spread.stops[0]
-        return Influence(UNKNOWN, path=_path(spread, source, stop.entry), end=stop.entry, why=stop.why)
+        return ValueInfluence(UNKNOWN, path=_path(spread, source, stop.entry), end=stop.entry, why=stop.why)
     if mask is None:
         end = spread.dies_at
         path = () if end is None else _path(spread, source, end)
-        return Influence(NO, 0.0, path=path, end=end)
+        return ValueInfluence(NO, 0.0, path=path, end=end)
     index = () if of is None else of
     asked = mask[index]
     if not asked.any():
-        return Influence(NO, 0.0, (0, asked.size), why="other elements of it differ, and not those asked for")
+        return ValueInfluence(NO, 0.0, (0, asked.size), why="other elements of it differ, and not those asked for")
     wanted = np.zeros(mask.shape, bool)
     wanted[index] = asked
     before, after = (np.asarray(v)[index] for v in (spread.before(target), spread.after(target)))
-    return Influence(
+    return ValueInfluence(
         YES, _largest(before, after), (int(asked.sum()), asked.size), _back(spread, source, target, wanted)
     )
 

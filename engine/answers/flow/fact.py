@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...core.source import NOWHERE, Location
 
 
-class Kind(enum.Enum):
+class FactKind(enum.Enum):
     """Kinds of facts."""
 
     MIXED = "samples influence each other"
@@ -25,7 +25,7 @@ class Kind(enum.Enum):
     @property
     def of_calls(self) -> bool:
         """Return whether it is seen where layers are called, and nowhere else."""
-        return self not in (Kind.LABEL, Kind.SPREAD, Kind.SQUASHED, Kind.FLAT, Kind.SINGULAR)
+        return self not in (FactKind.LABEL, FactKind.SPREAD, FactKind.SQUASHED, FactKind.FLAT, FactKind.SINGULAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Fact:
         advice: what would mend it, or empty.
     """
 
-    kind: Kind
+    kind: FactKind
     subject: str
     message: str
     loc: Location = NOWHERE
@@ -67,6 +67,6 @@ class FlowStory:
     calls: list[str] = field(default_factory=list)
     no_calls: str = ""
 
-    def of(self, kind: Kind) -> list[Fact]:
+    def of(self, kind: FactKind) -> list[Fact]:
         """The facts of one kind."""
         return [f for f in self.facts if f.kind is kind]

@@ -14,13 +14,13 @@ import numpy as np
 
 from ...core import source
 from ...runs.timeline import NOBODY, Entry, Timeline
-from .fact import Fact, Kind
+from .fact import Fact, FactKind
 from .predictions import downstream
 from .ranges import MOVES, Sign, attributes, kind, signs
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class RunFacts:
     """A run, and what is known of its values.
 
     Attributes:
@@ -67,7 +67,7 @@ class Hazard:
     operand: int
 
 
-Look = Callable[[Scene, Entry], Hazard | None]
+Look = Callable[[RunFacts, Entry], Hazard | None]
 
 
 def hazards(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
@@ -80,7 +80,7 @@ def hazards(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
     if not looks:
         return
     moving = downstream(run, learned)
-    scene = Scene(run, moving, signs(run, moving))
+    scene = RunFacts(run, moving, signs(run, moving))
     seen: set[tuple[object, ...]] = set()
     for entry in looks:
         hazard = next((h for look in _LOOKS[kind(entry)] if (h := look(scene, entry)) is not None), None)
@@ -96,7 +96,7 @@ def _is_differentiated(run: Timeline, entry: Entry) -> bool:
     return entry.pair != NOBODY
 
 
-def _fact(scene: Scene, entry: Entry, hazard: Hazard) -> Fact:
+def _fact(scene: RunFacts, entry: Entry, hazard: Hazard) -> Fact:
     made = scene.maker(hazard.operand)
     said = (
         [] if made is None or made.loc[:1] == entry.loc[:1] else [f"{made.type} at {source.short(made.loc)} makes it"]
@@ -105,13 +105,13 @@ def _fact(scene: Scene, entry: Entry, hazard: Hazard) -> Fact:
     if found is not None:
         said.append(f"in this pass it is in [{found[0]:.3g}, {found[1]:.3g}]")
     name = scene.run.values[hazard.operand].name
-    return Fact(Kind.SINGULAR, name, hazard.said, entry.loc, said=tuple(said), advice=hazard.advice)
+    return Fact(FactKind.SINGULAR, name, hazard.said, entry.loc, said=tuple(said), advice=hazard.advice)
 
 
 # -- logarithms -----------------------------------------------------------------------------------------------------
 
 
-def _log_of_probability(scene: Scene, entry: Entry) -> Hazard | None:
+def _log_of_probability(scene: RunFacts, entry: Entry) -> Hazard | None:
     """``log(softmax(x))``, ``log(sigmoid(x))`` and ``log(1 - sigmoid(x))``."""
     number = entry.inputs[0]
     maker = scene.maker(number)
@@ -137,7 +137,7 @@ _STABLE_REST = {
 }
 
 
-def _rest_of_one(scene: Scene, maker: Entry) -> Entry | None:
+def _rest_of_one(scene: RunFacts, maker: Entry) -> Entry | None:
     """Return what made p where *maker* computes 1 - p."""
     attrs = attributes(maker)
     is_rest = kind(maker) == "scale" and float(attrs.get("scale", 1)) == -1.0 and float(attrs.get("bias", 0)) == 1.0
@@ -150,7 +150,7 @@ def _rest_of_one(scene: Scene, maker: Entry) -> Entry | None:
     return None
 
 
-def _log_of_sum_of_exp(scene: Scene, entry: Entry) -> Hazard | None:
+def _log_of_sum_of_exp(scene: RunFacts, entry: Entry) -> Hazard | None:
     """``log(exp(x).sum())``, where nothing bounds x."""
     maker = scene.maker(entry.inputs[0])
     inner = scene.maker(maker.inputs[0]) if maker is not None and kind(maker) in _TOTALS else None
@@ -160,7 +160,7 @@ def _log_of_sum_of_exp(scene: Scene, entry: Entry) -> Hazard | None:
     return Hazard(said, "logsumexp(x)", inner.inputs[0])
 
 
-def _log_at_zero(scene: Scene, entry: Entry) -> Hazard | None:
+def _log_at_zero(scene: RunFacts, entry: Entry) -> Hazard | None:
     number = entry.inputs[0]
     maker = scene.maker(number)
     if maker is None or scene.sign(number) is not Sign.FROM_ZERO:
@@ -172,7 +172,7 @@ def _log_at_zero(scene: Scene, entry: Entry) -> Hazard | None:
 # -- quotients ------------------------------------------------------------------------------------------------------
 
 
-def _softmax_by_hand(scene: Scene, entry: Entry) -> Hazard | None:
+def _softmax_by_hand(scene: RunFacts, entry: Entry) -> Hazard | None:
     """``exp(x) / exp(x).sum()``, where nothing bounds x."""
     if len(entry.inputs) != 2:
         return None
@@ -186,7 +186,7 @@ def _softmax_by_hand(scene: Scene, entry: Entry) -> Hazard | None:
     return Hazard(said, "softmax(x), which subtracts the largest first", above.inputs[0])
 
 
-def _by_length(scene: Scene, entry: Entry) -> Hazard | None:
+def _by_length(scene: RunFacts, entry: Entry) -> Hazard | None:
     """``x / x.norm()`` and ``x / x.std()``."""
     if len(entry.inputs) != 2:
         return None
@@ -207,7 +207,7 @@ _LENGTHS = {
 _TOTALS = frozenset(("reduce_sum", "sum"))
 
 
-def _is_bounded(scene: Scene, number: int) -> bool:
+def _is_bounded(scene: RunFacts, number: int) -> bool:
     """Tell whether the argument of exp is bounded: its largest is subtracted, or a function with limits makes it."""
     maker = scene.maker(number)
     if maker is None:
@@ -225,7 +225,7 @@ def _is_bounded(scene: Scene, number: int) -> bool:
     return False
 
 
-def _is_cosine(scene: Scene, maker: Entry) -> bool:
+def _is_cosine(scene: RunFacts, maker: Entry) -> bool:
     """Tell whether an operator divides a product by a length that is kept above 0."""
     if kind(maker) != "elementwise_div" or len(maker.inputs) != 2:
         return False
@@ -261,7 +261,7 @@ _LARGEST = frozenset(["reduce_max", "max", "amax", "reduce_amax", "logsumexp", "
 # -- roots ----------------------------------------------------------------------------------------------------------
 
 
-def _root_at_zero(scene: Scene, entry: Entry) -> Hazard | None:
+def _root_at_zero(scene: RunFacts, entry: Entry) -> Hazard | None:
     """A square root, or another power below 1, of what can be 0."""
     factor = attributes(entry).get("factor")
     if kind(entry) == "pow" and not (isinstance(factor, float) and factor < 1 and factor != 0):
@@ -282,7 +282,7 @@ def _root_at_zero(scene: Scene, entry: Entry) -> Hazard | None:
     return Hazard(said, "add an epsilon inside of the root, sqrt(x + 1e-8)", number)
 
 
-def _is_square(scene: Scene, number: int) -> bool:
+def _is_square(scene: RunFacts, number: int) -> bool:
     """Tell whether a value is a square that nothing was added to."""
     maker = scene.maker(number)
     if maker is None:
@@ -291,7 +291,7 @@ def _is_square(scene: Scene, number: int) -> bool:
     return twice or kind(maker) == "square" or (kind(maker) == "pow" and attributes(maker).get("factor") == 2.0)
 
 
-def _is_variance(scene: Scene, maker: Entry) -> bool:
+def _is_variance(scene: RunFacts, maker: Entry) -> bool:
     """``mean(x²) - mean(x)²``."""
     if kind(maker) != "elementwise_sub" or len(maker.inputs) != 2:
         return False
@@ -305,7 +305,7 @@ def _is_variance(scene: Scene, maker: Entry) -> bool:
 # -- angles ---------------------------------------------------------------------------------------------------------
 
 
-def _angle(scene: Scene, entry: Entry) -> Hazard | None:
+def _angle(scene: RunFacts, entry: Entry) -> Hazard | None:
     """``acos`` and ``asin``, whose slope is infinite at -1 and 1."""
     number = entry.inputs[0]
     maker = scene.maker(number)
@@ -323,7 +323,7 @@ def _is_inside(maker: Entry) -> bool:
     return kind(maker) == "scale" and abs(float(attrs.get("scale", 1.0))) < 1.0
 
 
-def _turn(scene: Scene, entry: Entry) -> Hazard | None:
+def _turn(scene: RunFacts, entry: Entry) -> Hazard | None:
     """Paddle's ``atan2``, whose gradient at (0, 0) is NaN; PyTorch gives 0 there."""
     if (
         entry.type != "atan2"
@@ -338,7 +338,7 @@ def _turn(scene: Scene, entry: Entry) -> Hazard | None:
 # -- branches -------------------------------------------------------------------------------------------------------
 
 
-def _branch(scene: Scene, entry: Entry) -> Hazard | None:
+def _branch(scene: RunFacts, entry: Entry) -> Hazard | None:
     """``where(x > 0, log(x), 0)``: the branch that is not taken has a gradient, and 0·∞ is NaN."""
     slots = dict(reversed(entry.reads))
     condition = slots.get("Condition", slots.get("condition"))

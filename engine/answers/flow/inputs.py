@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...core.errors import GradtoolError
-from .fact import Fact, Kind
+from .fact import Fact, FactKind
 from .order import triangle
 from .perturb import at, changed
 from .probe import Probe, any_differs
@@ -90,13 +90,13 @@ def _whole(probe: Probe, index: int, rng: np.random.Generator) -> Fact:
     x = probe.inputs[index]
     message = f"{x.name} has no influence on the output of {probe.name}"
     if probe.recording.inputs[index] is None:
-        return Fact(Kind.WITHOUT, x.name, f"{message}: no operator reads it", probe.loc)
+        return Fact(FactKind.WITHOUT, x.name, f"{message}: no operator reads it", probe.loc)
     spread = probe.recording.spread({index: changed(x.array, np.ones(x.array.shape, bool), rng)})
     end = spread.dies_at
     if end is None:
-        return Fact(Kind.WITHOUT, x.name, message, probe.loc)
+        return Fact(FactKind.WITHOUT, x.name, message, probe.loc)
     said = (f"{end.name} gives the same, whatever it is",)
-    return Fact(Kind.WITHOUT, x.name, f"{message}: it ends at {end.type}", end.loc, said=said)
+    return Fact(FactKind.WITHOUT, x.name, f"{message}: it ends at {end.type}", end.loc, said=said)
 
 
 def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fact]:
@@ -118,7 +118,7 @@ def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fac
         what = f"feature {named}" if len(columns) == 1 else f"features {named}"
         have = "has" if len(columns) == 1 else "have"
         yield Fact(
-            Kind.WITHOUT, x.name, f"{what} of {x.name} {have} no influence on the output of {probe.name}", probe.loc
+            FactKind.WITHOUT, x.name, f"{what} of {x.name} {have} no influence on the output of {probe.name}", probe.loc
         )
 
 
@@ -217,7 +217,7 @@ def _padded(probe: Probe, index: int, mask: int, places: Array, rng: np.random.G
             loc, where = entry.loc, f", through {entry.type}"
             break
     return Fact(
-        Kind.PADDING,
+        FactKind.PADDING,
         x.name,
         f"{x.name} where {probe.inputs[mask].name} hides it changes what {probe.name} gives elsewhere{where}",
         loc,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import source
 from ...runs.timeline import NOBODY, Entry, Timeline
-from .fact import Fact, Kind
+from .fact import Fact, FactKind
 from .perturb import swapped
 from .spread import Array, Spread, upstream
 
@@ -161,7 +161,7 @@ def _fact(run: Timeline, compared: Compared, spread: Spread) -> Fact:
     place = place or next(iter(spread.entries), compared.entry)
     name = run.values[compared.root].name or "the label"
     return Fact(
-        Kind.LABEL,
+        FactKind.LABEL,
         name,
         f"the label that {compared.entry.type} compares with reaches the prediction, through {place.type}",
         place.loc,
@@ -186,7 +186,7 @@ def _column(run: Timeline, compared: Compared) -> Fact | None:
             message = f"column {column} of {value.name} is the label that {compared.entry.type} compares with"
             said = (f"compared at {source.short(compared.entry.loc)}",)
             return Fact(
-                Kind.LABEL, value.name, message, reader.loc, said=said, advice="take the column out of the data"
+                FactKind.LABEL, value.name, message, reader.loc, said=said, advice="take the column out of the data"
             )
     return None
 

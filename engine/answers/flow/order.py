@@ -14,7 +14,7 @@ from ...core.errors import FixedError
 from ...core.source import Location
 from ...runs.branch import Branch
 from ...runs.timeline import Entry, Timeline
-from .fact import Fact, Kind
+from .fact import Fact, FactKind
 from .perturb import at, changed
 from .predictions import downstream
 from .probe import Probe
@@ -93,7 +93,7 @@ def _fact(
     if mask is not None:
         said.append(f"{mask[0]}: {source.short(mask[1])}" if mask[1] else mask[0])
     return Fact(
-        Kind.FUTURE,
+        FactKind.FUTURE,
         probe.inputs[s.index].name,
         f"the output of {probe.name} at step {before} depends on {probe.inputs[s.index].name} at step {step}{where}",
         probe.loc if place is None else place.loc,

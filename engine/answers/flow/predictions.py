@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ops.opdef import Trait
 from ...runs.timeline import NOBODY, Entry, Timeline
-from .fact import Fact, Kind
+from .fact import Fact, FactKind
 from .labels import COMPARED
 
 _OF_NUMBERS = {"huber_loss": ("X", "Y"), "kldiv_loss": ("X", "Target"), "square_error_cost": ("X", "Y")}
@@ -180,7 +180,7 @@ def _pair(
     prediction, target = shapes if one in moving else shapes[::-1]
     said = f"{entry.type} {'compares' if entry.type in _COMPARING else 'makes'}"
     return Fact(
-        Kind.SPREAD,
+        FactKind.SPREAD,
         run.values[entry.made[0]].name,
         f"predictions {list(prediction)} meet targets {list(target)}: {said} {list(result)}, "
         "so each is compared with all",

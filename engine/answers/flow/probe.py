@@ -23,7 +23,7 @@ SLACK = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class ProbeInput:
     """A tensor among the arguments.
 
     Attributes:
@@ -38,7 +38,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class ProbedCall:
     """One call, written down.
 
     Attributes:
@@ -71,7 +71,7 @@ class Probe:
     """
 
     name: str
-    inputs: list[Input]
+    inputs: list[ProbeInput]
     loc: Location = field(default=NOWHERE, kw_only=True)
     fixed_batch: bool = field(default=False, kw_only=True)
     modeless: bool = field(default=False, kw_only=True)
@@ -82,7 +82,7 @@ class Probe:
         """The outputs, with some of the inputs changed."""
         raise NotImplementedError
 
-    def record(self, seed: int = 0) -> Recording:
+    def record(self, seed: int = 0) -> ProbedCall:
         """One call with the inputs as they are, written down."""
         raise NotImplementedError
 
@@ -104,7 +104,7 @@ class Probe:
         return self.run()
 
     @cached_property
-    def recording(self) -> Recording:
+    def recording(self) -> ProbedCall:
         """One call with the inputs as they are, written down when somebody asks for it."""
         return self.record()
 
@@ -116,7 +116,7 @@ class Probe:
         """For each output which elements of *others* differ from it by more than rounding."""
         return [_beyond_rounding(a, b) for a, b in zip(self.outputs, others, strict=False)]
 
-    def _with(self, changes: Mapping[int, Array] | None) -> Iterator[Input]:
+    def _with(self, changes: Mapping[int, Array] | None) -> Iterator[ProbeInput]:
         for i, x in enumerate(self.inputs):
             yield replace(x, array=changes[i]) if changes and i in changes else x
 
@@ -144,7 +144,7 @@ class CallProbe(Probe):
         with self.seeded(seed):
             return [np.array(t.array) for t in self.function(tensors)]
 
-    def record(self, seed: int = 0) -> Recording:
+    def record(self, seed: int = 0) -> ProbedCall:
         """As in the base."""
         tensors = [Tensor(x.array.copy()) for x in self.inputs]
         recorder = Recorder()
@@ -156,7 +156,7 @@ class CallProbe(Probe):
         run = of_tape.timeline(recorder, title=self.name, named=named)
         for entry in run.entries:
             entry.loc = entry.loc or self.loc  # of a layer that is none of the user's
-        return Recording(run, inputs, numbers)
+        return ProbedCall(run, inputs, numbers)
 
     def jittered(self, seed: int = 0) -> AbstractContextManager[None]:
         """As in the base."""
@@ -164,7 +164,7 @@ class CallProbe(Probe):
 
     def of_two(self) -> Probe | None:
         """As in the base."""
-        twice = [Input(x.name, np.repeat(x.array, 2, axis=0)) for x in self.inputs if x.array.ndim]
+        twice = [ProbeInput(x.name, np.repeat(x.array, 2, axis=0)) for x in self.inputs if x.array.ndim]
         if len(twice) != len(self.inputs):
             return None
         try:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from ...ops.opdef import Trait
 from ...runs.bound import draws_nothing
 from ...runs.timeline import Entry
-from .fact import Fact, Kind
-from .probe import Probe, Recording, any_differs
+from .fact import Fact, FactKind
+from .probe import Probe, ProbedCall, any_differs
 from .spread import differing, upstream
 
 _SWITCHED = frozenset({"dropout", "dropout_nd", "alpha_dropout", "rrelu", "bernoulli", "bernoulli_p"})
@@ -44,7 +44,7 @@ def _draws(entry: Entry) -> bool:
     return op is not None and bool(getattr(op, "trait", Trait(0)) & Trait.RANDOM)
 
 
-def _differs(one: Recording, two: Recording, entry: Entry, again: Entry) -> bool:
+def _differs(one: ProbedCall, two: ProbedCall, entry: Entry, again: Entry) -> bool:
     pairs = zip(entry.made, again.made, strict=False)
     return any(differing(one.timeline.store.get(a), two.timeline.store.get(b)).any() for a, b in pairs)
 
@@ -54,7 +54,7 @@ def _fact(probe: Probe, entry: Entry) -> Fact:
     certain = entry.type in _SWITCHED or any(r in _COMPARING for r in readers)
     advice = "pass training=self.training to it" if entry.type == "dropout" else "draw only where self.training is true"
     return Fact(
-        Kind.RANDOM,
+        FactKind.RANDOM,
         probe.name,
         f"{entry.type} draws random numbers in evaluation mode, and the output of {probe.name} depends on them",
         entry.loc,

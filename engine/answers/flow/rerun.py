@@ -12,7 +12,7 @@ from ...runs.bound import kernel
 from ...runs.branch import Branch, Edit
 from ...runs.store import Store
 from ...runs.timeline import NOBODY, Entry, Timeline
-from .probe import Probe, Recording
+from .probe import Probe, ProbedCall
 from .spread import Array
 
 MOST_PLACES = 64
@@ -96,9 +96,9 @@ class RunProbe(Probe):
         branch = Branch.with_edits(self.run_of, "copy", 0, edits) if edits else Branch(self.run_of)
         return [np.asarray(branch.made(n)) for n in self.results]
 
-    def record(self, seed: int = 0) -> Recording:
+    def record(self, seed: int = 0) -> ProbedCall:
         """As in the base: the run itself."""
-        return Recording(self.run_of, list(self.numbers), list(self.results))
+        return ProbedCall(self.run_of, list(self.numbers), list(self.results))
 
     @contextlib.contextmanager
     def jittered(self, seed: int = 0) -> Iterator[None]:

@@ -10,7 +10,7 @@ import numpy as np
 from ...core import source
 from ...runs.branch import Branch
 from ...runs.timeline import Entry
-from .fact import Fact, Kind
+from .fact import Fact, FactKind
 from .perturb import at, changed
 from .probe import Probe, any_differs
 from .spread import Array, Spread
@@ -169,7 +169,7 @@ def _fact(
     said += [f"not followed beyond {s.entry.type}, {source.short(s.entry.loc)}: {s.why}" for s in one.stops]
     names = ", ".join(probe.inputs[i].name for i in axes)
     return Fact(
-        Kind.MIXED,
+        FactKind.MIXED,
         probe.name,
         f"sample {row} of {names} changes the output of {probe.name} for sample {other} in evaluation mode{where}",
         probe.loc if place is None else place.loc,

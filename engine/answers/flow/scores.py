@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import source
 from ...runs.timeline import NOBODY, Entry, Timeline
-from .fact import Fact, Kind
+from .fact import Fact, FactKind
 from .predictions import downstream
 
 _SCORES = {
@@ -71,7 +71,7 @@ def _squashing(run: Timeline, entry: Entry, number: int, squashes: str, axis: in
         least = math.log1p((classes[axis] - 1) / math.e)
         said.append(f"with {classes[axis]} classes it cannot fall below {least:.4g}")
     return Fact(
-        Kind.SQUASHED,
+        FactKind.SQUASHED,
         run.values[number].name,
         f"{entry.type} is given what {maker.type} made, and squashes it once more",
         entry.loc,
@@ -93,7 +93,7 @@ def _of_logarithms(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None
     if not largest > _ROUNDING or not math.isfinite(largest):
         return None
     return Fact(
-        Kind.SQUASHED,
+        FactKind.SQUASHED,
         run.values[number].name,
         f"nll_loss takes logarithms of probabilities, which are 0 at most, and is given numbers up to {largest:.4g}",
         entry.loc,
@@ -112,7 +112,7 @@ def _of_divergence(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None
         return None
     made = "" if maker is None else f"{maker.type} at {source.short(maker.loc)} made them"
     return Fact(
-        Kind.SQUASHED,
+        FactKind.SQUASHED,
         run.values[number].name,
         f"kl_div takes logarithms of probabilities, which are 0 at most, and is given numbers from {array.min():.4g} "
         f"to {array.max():.4g}",

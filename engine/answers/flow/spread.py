@@ -39,7 +39,7 @@ def upstream(timeline: Timeline, wanted: Iterable[int]) -> set[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class SpreadStop:
     """An operator that cannot run again on other values: the spread ends there."""
 
     entry: Entry
@@ -71,7 +71,7 @@ class Spread:
     ) -> None:
         self.timeline = timeline
         self.masks: dict[int, Array] = {}
-        self.stops: list[Stop] = []
+        self.stops: list[SpreadStop] = []
         self._base, self._branch = Branch(timeline), Branch(timeline)
         for number, array in changes.items():
             self._branch.edit(number, array, "")
@@ -126,7 +126,7 @@ class Spread:
             for number in entry.made:
                 self._note(number, self._base.made(number), self._branch.made(number))
         except (FixedError, GradtoolError) as error:
-            self.stops.append(Stop(entry, error.message))
+            self.stops.append(SpreadStop(entry, error.message))
             self._lost.update(entry.made)
 
     def _note(self, number: int, before: Any, after: Any) -> None:

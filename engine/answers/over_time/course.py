@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.source import Location
 from .extent import Extent
-from .history import BackwardPass, Point, Track, TrainingStep, Update
+from .history import BackwardPass, HistoryPoint, Track, TrainingStep, Update
 
 
 class Course:
@@ -28,7 +28,7 @@ class Course:
         self.last = 0
         self._waiting: list[BackwardPass] = []
         """Passes that no update has followed yet."""
-        self._arrived: dict[Track, Point] = {}
+        self._arrived: dict[Track, HistoryPoint] = {}
         """Gradients that no update has taken yet."""
         self._taken: set[Track] = set()
         """What was updated in the last step."""
@@ -52,7 +52,7 @@ class Course:
         if point is not None and self._keep(track, point):
             point = None
         if point is None:
-            point = self._arrived[track] = Point(gradient, number, stale=stale)
+            point = self._arrived[track] = HistoryPoint(gradient, number, stale=stale)
         else:
             point.passes += point.backward != number
             point.gradient, point.backward, point.stale = gradient, number, point.stale or stale
@@ -65,11 +65,11 @@ class Course:
         if point is not None:
             self._keep(track, point)
 
-    def waiting(self, track: Track) -> Point | None:
+    def waiting(self, track: Track) -> HistoryPoint | None:
         """Return what has arrived at *track* and was not taken yet."""
         return self._arrived.get(track)
 
-    def updated(self, tracks: Iterable[Track], update: Update, source: Any, keep: int = 0) -> dict[Track, Point]:
+    def updated(self, tracks: Iterable[Track], update: Update, source: Any, keep: int = 0) -> dict[Track, HistoryPoint]:
         """*tracks* are about to be given new values together.
 
         Args:
@@ -120,7 +120,7 @@ class Course:
         before = self.steps[-2].points
         return not any(t in before and before[t].weight is not None for t in tracks)
 
-    def _keep(self, track: Track, point: Point) -> bool:
+    def _keep(self, track: Track, point: HistoryPoint) -> bool:
         """Note in the last step what its own passes gave to *track*, if nothing updated that; whether it was so."""
         step = self.steps[-1] if self.steps else None
         if step is None or not step.passes or point.backward > step.passes[-1].number:

@@ -11,7 +11,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from ...core.source import NOWHERE, Location
-from .history import History, Point, Track, TrainingStep
+from .history import History, HistoryPoint, Track, TrainingStep
 
 NOT_FINITE, SPIKE, ZERO, UNMOVED = "not finite", "jump", "all zero", "unmoved"
 GONE, CAME, NEVER, STALE, OLD = "no gradient", "first gradient", "not updated", "not cleared", "old gradient"
@@ -117,12 +117,12 @@ def _line_of(step: TrainingStep) -> Location:
     return step.passes[-1].loc if step.passes else NOWHERE
 
 
-def _not_finite(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _not_finite(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     bad = [i for i, p in enumerate(points) if p is not None and p.gradient.nonfinite]
     return (bad[0], len(bad), None) if bad else None
 
 
-def _zero(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _zero(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """All zero until the end, or until numbers are not finite, for longer than it ever was before."""
     end = next((i for i, p in enumerate(points) if p is not None and p.gradient.nonfinite), len(points))
     there = [i for i, p in enumerate(points[:end]) if p is not None]
@@ -134,7 +134,7 @@ def _zero(points: Sequence[Point | None], track: Track, history: History) -> See
     return there[len(flags) - run], run, None
 
 
-def _find_passes(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _find_passes(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """All zero in some steps, and not in others after them: what starts at zeros, or a batch that selects nothing."""
     flags = [p is not None and p.gradient.all_zero for p in points]
     if trailing(flags) or not any(flags):
@@ -142,7 +142,7 @@ def _find_passes(points: Sequence[Point | None], track: Track, history: History)
     return flags.index(True), sum(flags), None
 
 
-def _find_lost(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _find_lost(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """No gradient until the end, for longer than it ever lacked one before."""
     flags = [p is None for p in points]
     run = trailing(flags)
@@ -154,7 +154,7 @@ def _find_lost(points: Sequence[Point | None], track: Track, history: History) -
     return first, run, None if cut is None else (cut, ())
 
 
-def _came(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _came(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """No gradient at first, for longer than it ever lacked one after."""
     flags = [p is None for p in points]
     first = trailing(flags[::-1])
@@ -163,7 +163,7 @@ def _came(points: Sequence[Point | None], track: Track, history: History) -> See
     return first, len(flags) - first, None
 
 
-def _never(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _never(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """Gradients, and nothing that updates."""
     there = [i for i, p in enumerate(points) if p is not None]
     if not history.updated or not there or any(p is not None and p.weight is not None for p in points):
@@ -173,17 +173,17 @@ def _never(points: Sequence[Point | None], track: Track, history: History) -> Se
     return there[0], len(there), None
 
 
-def _stale(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _stale(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     steps = [i for i, p in enumerate(points) if p is not None and p.stale and p.passes and p.weight is not None]
     return (steps[0], len(steps), None) if steps else None
 
 
-def _old(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _old(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     steps = [i for i, p in enumerate(points) if p is not None and not p.passes and not _searches(history.steps[i])]
     return (steps[0], len(steps), None) if steps else None
 
 
-def _find_writes(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _find_writes(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     if not track.writes:
         return None
     first = track.writes[0]
@@ -199,7 +199,7 @@ def _searches(step: TrainingStep) -> bool:
     return any(update.by in _SEARCHING for update in step.updates)
 
 
-def _find_unmoved(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+def _find_unmoved(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """Updates that change nothing, until the end, although there is a gradient and a learning rate."""
     flags = [
         p.update == 0 and bool(p.weight) and not p.gradient.all_zero and step.rate != 0 and not _searches(step)
@@ -211,7 +211,7 @@ def _find_unmoved(points: Sequence[Point | None], track: Track, history: History
     return (there[len(flags) - run], run, None) if run >= _LEAST else None
 
 
-_LOOKS: dict[str, Callable[[Sequence[Point | None], Track, History], Seen | None]] = {
+_LOOKS: dict[str, Callable[[Sequence[HistoryPoint | None], Track, History], Seen | None]] = {
     NOT_FINITE: _not_finite,
     ZERO: _zero,
     PASSING: _find_passes,

@@ -45,7 +45,7 @@ class Track:
 
 
 @dataclass(slots=True)
-class Point:
+class HistoryPoint:
     """One parameter in one step.
 
     Attributes:
@@ -74,7 +74,7 @@ class Point:
         return self.update / self.weight if self.weight and self.update is not None else None
 
     @classmethod
-    def joined(cls, parts: Sequence[Point]) -> Point:
+    def joined(cls, parts: Sequence[HistoryPoint]) -> HistoryPoint:
         """Several parameters as one: a layer."""
         moved = [p for p in parts if p.update is not None and p.weight is not None]
         return cls(
@@ -151,7 +151,7 @@ class TrainingStep:
     number: int
     passes: list[BackwardPass] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
-    points: dict[Track, Point] = field(default_factory=dict)
+    points: dict[Track, HistoryPoint] = field(default_factory=dict)
 
     @property
     def loss(self) -> float | None:
@@ -190,6 +190,6 @@ class History:
         """Return whether a step is an update; a backward pass if not."""
         return any(step.updates for step in self.steps)
 
-    def points(self, track: Track) -> list[Point | None]:
+    def points(self, track: Track) -> list[HistoryPoint | None]:
         """Those of a track, one for each step."""
         return [step.points.get(track) for step in self.steps]

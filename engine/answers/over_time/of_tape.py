@@ -18,7 +18,7 @@ from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
 from .course import Course
 from .extent import Extent, clipping, factor, moved, norm
-from .history import Clearing, Point, Track, Update, Writing
+from .history import Clearing, HistoryPoint, Track, Update, Writing
 
 _FAR = 10.0
 """New values that are so many norms away from those before have nothing to do with them."""
@@ -64,12 +64,12 @@ class TapeCourse:
         """Whose gradient was cleared before an update took it: the pass that had given it, and where it was cleared."""
         self._left: dict[Track, tuple[weakref.ref[Tensor], int]] = {}
         """The ``.grad`` as backward left it, and how often it was written by then."""
-        self._due: dict[Track, Point] | None = None
+        self._due: dict[Track, HistoryPoint] | None = None
         """What the optimizer that is running updates."""
         self._update: Update | None = None
         self._by_hand: Update | None = None
         """What the script itself updates between two passes."""
-        self._written: dict[Track, Point] = {}
+        self._written: dict[Track, HistoryPoint] = {}
         self._plain: dict[str, tuple[Track, Any]] = {}
         """Leaves that are no parameters: name -> track and values."""
         self._derived: dict[int, tuple[weakref.ref[Tensor], Track]] = {}
@@ -274,7 +274,7 @@ class TapeCourse:
     def _begin_update(self, event: watch.Updating) -> None:
         self._update = Update(event.by, source.here(), rate=event.rate)
         due: list[Track] = []
-        back: dict[Track, Point] = {}
+        back: dict[Track, HistoryPoint] = {}
         for t in event.tensors:
             leaf = t._leaf
             if leaf is None or leaf.grad is None or t._stop:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from ..why.answers import GRAD_NONE, Answer
 from .happenings import longest, trailing
-from .history import History, Point
+from .history import History, HistoryPoint
 
 MISSING, ZERO = "no gradient", "a zero gradient"
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class FailureCourse:
     """The course of a failure of the last step over the steps before.
 
     Attributes:
@@ -68,7 +68,7 @@ class Record:
         if not answer.finding or not what:
             yield answer
             return
-        parts: dict[Course | None, list[str]] = {}
+        parts: dict[FailureCourse | None, list[str]] = {}
         for name in (answer.name, *answer.also):
             parts.setdefault(self._course(name, what), []).append(name)
         for course, (first, *others) in parts.items():
@@ -79,7 +79,7 @@ class Record:
             else:
                 yield replace(part, finding=not course.comes_and_goes, said=(*part.said, course.sentence))
 
-    def _course(self, name: str, what: str) -> Course | None:
+    def _course(self, name: str, what: str) -> FailureCourse | None:
         track = self._tracks.get(name)
         if track is None:
             return None
@@ -91,9 +91,9 @@ class Record:
         before = longest(flags[: len(flags) - run])
         least = 2 if what is MISSING else 1
         passing = run < len(flags) and run < max(least, 2 * before)
-        return Course(what, self._steps[len(flags) - run].number, sum(flags), len(flags), passing)
+        return FailureCourse(what, self._steps[len(flags) - run].number, sum(flags), len(flags), passing)
 
 
-def _has(point: Point | None, what: str) -> bool:
+def _has(point: HistoryPoint | None, what: str) -> bool:
     """Return whether a gradient of a step is missing, or there and zero; one that is missing is no zero."""
     return point is None if what is MISSING else point is not None and point.gradient.all_zero

@@ -23,7 +23,7 @@ from .layout import APART, ROWS, SAME, SHARE, Layout, layout_of
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReplicaFinding:
     """An operator that computes something else on parts of the rows.
 
     Attributes:
@@ -66,7 +66,7 @@ class ParameterGradient:
 
 
 @dataclass(frozen=True, slots=True)
-class Replicas:
+class ReplicaStep:
     """A step as several replicas would compute it.
 
     Attributes:
@@ -81,7 +81,7 @@ class Replicas:
 
     count: int
     rows: int
-    operators: Sequence[Finding]
+    operators: Sequence[ReplicaFinding]
     gradients: Sequence[ParameterGradient]
     compared: int
     unasked: Sequence[str]
@@ -105,7 +105,7 @@ def compare(
     exchanged_values: Collection[bytes] = (),
     synchronised: Collection[str] = (),
     seeded: bool = False,
-) -> Replicas:
+) -> ReplicaStep:
     """Compute each operator of *run* on *count* replicas.
 
     Args:
@@ -159,12 +159,12 @@ class _Comparing:
         self.of_parameters: set[int] = set()
         self.unsure: set[int] = set()
         """Values behind what differs or could not be asked: a factor of theirs may come from there."""
-        self.findings: list[Finding] = []
+        self.findings: list[ReplicaFinding] = []
         self.unasked: list[str] = []
         self.compared = 0
         self.rows = self._rows()
 
-    def replicas(self) -> Replicas:
+    def replicas(self) -> ReplicaStep:
         for entry in self.run.entries:
             self._entry(entry)
         gradients = [
@@ -172,7 +172,7 @@ class _Comparing:
             for name, number in self.run.results.items()
             if number is not None and self._array(number) is not None
         ]
-        return Replicas(self.count, self.rows, self.findings, gradients, self.compared, self.unasked)
+        return ReplicaStep(self.count, self.rows, self.findings, gradients, self.compared, self.unasked)
 
     # -- values -----------------------------------------------------------------------------------------------------
 
@@ -289,7 +289,7 @@ class _Comparing:
             return
         self.compared += 1
         factor, noise = self._factor(entry), self._noise(entry)
-        finding: Finding | None = None
+        finding: ReplicaFinding | None = None
         for place, (slot, number) in enumerate(entry.outs):
             whole = self._array(number) if number >= 0 else None
             theirs = [p[place] for p in parts]
@@ -335,8 +335,8 @@ class _Comparing:
         most = max((float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in arrays), default=0.0)
         return 64 * float(max((np.finfo(a.dtype).eps for a in arrays), default=0.0)) * most * self._factor(entry)
 
-    def _finding(self, entry: Entry, slot: str, kind: str, apart: float | None) -> Finding:
-        return Finding(entry.name, entry.part, slot, kind, apart, entry.loc, entry.layer)
+    def _finding(self, entry: Entry, slot: str, kind: str, apart: float | None) -> ReplicaFinding:
+        return ReplicaFinding(entry.name, entry.part, slot, kind, apart, entry.loc, entry.layer)
 
     def _parts(self, entry: Entry) -> list[Sequence[Any]] | None:
         """Return what each replica computes; None where that cannot be asked."""

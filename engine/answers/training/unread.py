@@ -14,7 +14,7 @@ from .memory import address
 
 
 @dataclass
-class Cleared:
+class ClearedUnread:
     """A backward call whose gradients are cleared unread after some of its passes, while steps go by those of others.
 
     Attributes:
@@ -110,13 +110,13 @@ class Unread:
             act(self, event)
 
     @property
-    def cleared(self) -> list[Cleared]:
+    def cleared(self) -> list[ClearedUnread]:
         """Backward calls of which at least as many passes are unread as are read, and of which some are read."""
-        calls: dict[Location, Cleared] = {}
+        calls: dict[Location, ClearedUnread] = {}
         for over in self._over:
             if over.read or not over.finite or over.open & self._held:
                 continue
-            known = Cleared(over.call, over.loc, tuple(over.cleared), 0, self._reads.get(over.call, 0))
+            known = ClearedUnread(over.call, over.loc, tuple(over.cleared), 0, self._reads.get(over.call, 0))
             calls.setdefault(over.call, known).unread += 1
         return [c for c in calls.values() if c.unread >= c.read > 0]
 
@@ -168,7 +168,7 @@ class Unread:
             if leaf.grad is not None:
                 self._stale[leaf] = leaf.grad.array, source.here()
 
-    def _asked(self, event: watch.Read) -> None:
+    def _asked(self, event: watch.GradRead) -> None:
         for tensor in event.tensors:
             self._read(tensor.leaf)
 
@@ -224,7 +224,7 @@ _ACTS: dict[type, Any] = {
     watch.Cleared: Unread._clear,
     watch.Listed: Unread._listed,
     watch.Updating: Unread._begin_update,
-    watch.Read: Unread._asked,
+    watch.GradRead: Unread._asked,
     watch.Unscaled: Unread._note_unscaling,
     watch.Left: Unread._left,
     watch.Copied: Unread._copied,

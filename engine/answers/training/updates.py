@@ -67,7 +67,7 @@ class Unstepped:
 
 
 @dataclass
-class Spent:
+class SpentOptimizer:
     """An optimizer whose learning rate is 0, after steps that had one.
 
     Attributes:
@@ -98,7 +98,7 @@ class Updates:
 
     idle: dict[tuple[int, ...], Idle] = field(default_factory=dict)
     unstepped: dict[tuple[int, ...], Unstepped] = field(default_factory=dict)
-    spent: dict[tuple[int, ...], Spent] = field(default_factory=dict)
+    spent: dict[tuple[int, ...], SpentOptimizer] = field(default_factory=dict)
     thawed: dict[int, tuple[Tensor, Location]] = field(default_factory=dict)
     _moved: dict[tuple[int, ...], set[int]] = field(default_factory=dict)
     """By what an optimizer holds, what of it its steps have changed."""
@@ -137,7 +137,7 @@ class Updates:
             updated = {id(t) for t in event.tensors}
             self.unstepped = {key: o for key, o in self.unstepped.items() if updated.isdisjoint(key)}
         key = tuple(map(id, event.tensors))
-        spent = self.spent.setdefault(key, Spent(event.by, event.tensors, source.here()))
+        spent = self.spent.setdefault(key, SpentOptimizer(event.by, event.tensors, source.here()))
         spent.steps += 1
         spent.last = spent.last + 1 if event.rate == 0 else 0
         if spent.last == 1:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ...core.vocabulary import say
 from .examples import Advice
-from .scene import Scene, normalises_one
+from .scene import ZeroScene, normalises_one
 from .verdicts import Verdict
 
 
@@ -36,20 +36,20 @@ def of_operator(type_: str, reader: str) -> str:
     return say(_SMOOTH.text) if type_ in _CHOICES and reader in _COMPUTES else ""
 
 
-def _is_layer(scene: Scene) -> bool:
+def _is_layer(scene: ZeroScene) -> bool:
     return scene.type.startswith("PyLayer_") or scene.type == "pylayer"
 
 
-def _chooses_of_one(scene: Scene) -> bool:
+def _chooses_of_one(scene: ZeroScene) -> bool:
     out = scene.outputs.get("Out", scene.outputs.get("Softmax"))
     return scene.type in _CHOOSING and getattr(out, "ndim", 0) > 0 and out.shape[int(scene.attrs.get("axis", -1))] == 1
 
 
-def _feeds_a_loss_on_logits(scene: Scene) -> bool:
+def _feeds_a_loss_on_logits(scene: ZeroScene) -> bool:
     return scene.type in (*_CHOOSING, "sigmoid") and not _ON_LOGITS.isdisjoint(scene.readers)
 
 
-def _is_fed_large_numbers(scene: Scene) -> bool:
+def _is_fed_large_numbers(scene: ZeroScene) -> bool:
     x = scene.inputs.get("X")
     if x is not None and x.size:
         return bool(abs(x).max() > _LARGE)
@@ -70,7 +70,7 @@ _STRAIGHT_THROUGH = _advice(
 )
 _STEPS = frozenset(("round", "floor", "ceil", "sign", "trunc"))
 
-CASES: tuple[tuple[Verdict, Callable[[Scene], bool], Advice], ...] = (
+CASES: tuple[tuple[Verdict, Callable[[ZeroScene], bool], Advice], ...] = (
     (
         Verdict.NON_DIFFERENTIABLE,
         _is_layer,
@@ -112,7 +112,7 @@ CASES: tuple[tuple[Verdict, Callable[[Scene], bool], Advice], ...] = (
 """Verdict, a condition on the operator that made a gradient zero, and what to do then; the first that holds counts."""
 
 
-def advised(verdict: Verdict, scene: Scene) -> str:
+def advised(verdict: Verdict, scene: ZeroScene) -> str:
     """Return what would change the verdict in the case at hand; empty where only the verdict is known."""
     return say(next((found.text for of, holds, found in CASES if of is verdict and holds(scene)), ""))
 

@@ -23,7 +23,7 @@ from .verdicts import BY_STRUCTURE, Aspect, Verdict
 from .zeros import FIXED, Killer
 
 if TYPE_CHECKING:
-    from .case import Case, Factor, Subject
+    from .case import Case, Factor, TensorSubject
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Amounts(Generic[V, C]):
         self._case = case
         self._reasons = case.reasons
 
-    def answer(self, subject: Subject[V], base: Answer, asked: bool) -> Answer:
+    def answer(self, subject: TensorSubject[V], base: Answer, asked: bool) -> Answer:
         """*base* with what is told of the gradient of *subject*, to which the graph leads.
 
         Args:
@@ -123,7 +123,7 @@ class Amounts(Generic[V, C]):
                 way.append(call)
         return None
 
-    def _dead(self, subject: Subject[V], base: Answer, death: Death[V, C], asked: bool) -> Answer:
+    def _dead(self, subject: TensorSubject[V], base: Answer, death: Death[V, C], asked: bool) -> Answer:
         at_rest = self._is_at_rest and death.killer is not None and not _selects_nothing(death)
         if at_rest:
             # A loss is at its minimum only where its residual is zero by itself.
@@ -307,7 +307,7 @@ class Amounts(Generic[V, C]):
         use, at, way = nearest
         return Death(use.factor, at, use, (*way, use.call))
 
-    def _path(self, subject: Subject[V], death: Death[V, C]) -> tuple[str, ...]:
+    def _path(self, subject: TensorSubject[V], death: Death[V, C]) -> tuple[str, ...]:
         """From the loss to *subject*, with the place where its gradient becomes zero."""
         case = self._case
         inner, later = self._unwrap(death)

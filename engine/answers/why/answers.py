@@ -17,7 +17,7 @@ S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GradientShare:
     """The share of one use of a tensor in its gradient.
 
     Attributes:
@@ -45,7 +45,7 @@ class Shared(NamedTuple):
     partly: bool
 
 
-class End(NamedTuple):
+class ChainEnd(NamedTuple):
     """The end of what is computed from a tensor."""
 
     name: str
@@ -92,9 +92,9 @@ class Answer(Result):
     cut: str = ""
     cut_lines: tuple[tuple[str, int], ...] = ()
     shared: tuple[Shared, ...] = ()
-    frontier: tuple[End, ...] = ()
+    frontier: tuple[ChainEnd, ...] = ()
     places: tuple[tuple[str, Location], ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[GradientShare, ...] = ()
     gradient: Numbers | None = None
     advice: str = ""
     proved: str = ""

@@ -20,7 +20,7 @@ from ...core.source import Location
 from .courses import LAYERS, Leg, usual
 from .levels import dense
 from .reasons import C, V
-from .slopes import Made, Slopes
+from .slopes import MakingCall, Slopes
 from .zeros import BOUNDED, PRODUCTS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _USES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Birth:
+class SizeOrigin:
     """The origin of a size.
 
     Attributes:
@@ -53,7 +53,7 @@ class Birth:
     deep: bool = False
 
 
-class Step(NamedTuple, Generic[V, C]):
+class BackStep(NamedTuple, Generic[V, C]):
     """A value on the way back to where it is computed from.
 
     Attributes:
@@ -63,10 +63,10 @@ class Step(NamedTuple, Generic[V, C]):
 
     value: V
     size: float
-    made: Made[V, C] | None
+    made: MakingCall[V, C] | None
 
 
-class Births(Generic[V, C]):
+class SizeCauses(Generic[V, C]):
     """Causes of large and small gradients.
 
     Args:
@@ -79,7 +79,7 @@ class Births(Generic[V, C]):
         self._flow = case.reasons.flow
         self._slopes = slopes
 
-    def of(self, jump: Leg[V, C], gain: float) -> Birth:
+    def of(self, jump: Leg[V, C], gain: float) -> SizeOrigin:
         """Why the gradient is multiplied where it arrives at ``jump.value``.
 
         Args:
@@ -92,43 +92,47 @@ class Births(Generic[V, C]):
         made = self._slopes.made.get(jump.onto)
         times = f"{use.type} multiplies it by {factor:.3g}"
         if made is None:
-            return Birth(f"{times}, {source.short(at)}", at)
+            return SizeOrigin(f"{times}, {source.short(at)}", at)
         inputs, outputs = made.inside()
         if use.type == "scale":
-            return Birth(f"a constant factor of {float(made.attrs.get('scale', 1.0)):.6g} multiplies it", at)
+            return SizeOrigin(f"a constant factor of {float(made.attrs.get('scale', 1.0)):.6g} multiplies it", at)
         if use.type in ("reduce_sum", "sum") and gain > 0:
-            return Birth(f"reduce_sum adds up {factor:,.0f} elements, where a mean would divide by their number", at)
+            return SizeOrigin(
+                f"reduce_sum adds up {factor:,.0f} elements, where a mean would divide by their number", at
+            )
         if use.type in BOUNDED:
-            return Birth(_flat(use.type, inputs, outputs, times), at)
+            return SizeOrigin(_flat(use.type, inputs, outputs, times), at)
         if use.type == "elementwise_div" and made.slots[use.position] == "X":
             return self._explain_quotient(made, inputs, times, at)
         if use.type in PRODUCTS:
             return self._product(made, use.position, gain, times, at)
-        return Birth(f"{times}, {source.short(at)}", at, fault=False)
+        return SizeOrigin(f"{times}, {source.short(at)}", at, fault=False)
 
-    def _explain_quotient(self, made: Made[V, C], inputs: Mapping[str, Any], times: str, at: Location) -> Birth:
+    def _explain_quotient(
+        self, made: MakingCall[V, C], inputs: Mapping[str, Any], times: str, at: Location
+    ) -> SizeOrigin:
         """Of a division whose result is small or large because of what it divides by."""
         sizes = np.abs(dense(inputs["Y"])) if "Y" in inputs else np.zeros(0)
         if not sizes.size:
-            return Birth(times, at)
+            return SizeOrigin(times, at)
         by = next((v for v, slot in zip(made.reads, made.slots, strict=True) if slot == "Y"), None)
         constant = by not in self._case.reasons.reached
         said = f"{times}: it divides by numbers from {sizes.min():.3g} to {sizes.max():.3g}"
-        return Birth(said, at, fault=constant)
+        return SizeOrigin(said, at, fault=constant)
 
-    def _product(self, made: Made[V, C], position: int, gain: float, times: str, at: Location) -> Birth:
+    def _product(self, made: MakingCall[V, C], position: int, gain: float, times: str, at: Location) -> SizeOrigin:
         """Of a product: the operand that is large or small, and where that is from."""
         reads = [(i, v) for i, v in enumerate(made.reads) if v is not None]
         others = [(i, v) for i, v in reads if i != position] or reads
         sized = [(size, v) for i, v in others if (size := self._operand(made, i)) is not None]
         if not sized:
-            return Birth(times, at, fault=gain > 0)
+            return SizeOrigin(times, at, fault=gain > 0)
         size, value = max(sized, key=lambda pair: pair[0] if gain > 0 else -pair[0])
         origin = self.origin(value, size)
         if origin is None or abs(size) < _HALF * abs(gain):
-            return Birth(f"{times}: the other operand, {self._flow.name(value)}, is up to {10**size:.3g}", at)
+            return SizeOrigin(f"{times}: the other operand, {self._flow.name(value)}, is up to {10**size:.3g}", at)
         fault = gain > 0 or (origin.fault and others is not reads)
-        return Birth(f"{times}: {origin.said}", origin.location or at, fault, origin.size, origin.deep)
+        return SizeOrigin(f"{times}: {origin.said}", origin.location or at, fault, origin.size, origin.deep)
 
     # -- forward ------------------------------------------------------------------------------------------------------
 
@@ -141,7 +145,7 @@ class Births(Generic[V, C]):
                 return size
         return None
 
-    def origin(self, value: V, size: float | None = None) -> Birth | None:
+    def origin(self, value: V, size: float | None = None) -> SizeOrigin | None:
         """Return where *value* became as large or small as it is; large, if that is not known.
 
         Args:
@@ -159,22 +163,22 @@ class Births(Generic[V, C]):
             factor = 10 ** ((size - last.size) / (len(changes) - 1))
             at = usual([self._flow.called_at(s.made.call) for s in steps if s.made is not None])
             said = f"{self._flow.name(value)} is up to {10**size:.3g}, after {len(changes) - 1} operators"
-            return Birth(f"{said} that multiply it by {factor:.3g} each", at, size=size, deep=True)
+            return SizeOrigin(f"{said} that multiply it by {factor:.3g} each", at, size=size, deep=True)
         return replace(self._born(step, change, size, value), size=size)
 
-    def _born(self, step: Step[V, C], change: float, size: float, value: V) -> Birth:
+    def _born(self, step: BackStep[V, C], change: float, size: float, value: V) -> SizeOrigin:
         flow = self._flow
         name = flow.name(step.value)
         at = flow.made_at(step.value)
         call = step.made
         if call is None:
             data = step.value not in self._case.reasons.reached
-            return Birth(f"{name} holds numbers up to {10**step.size:.3g}", at, fault=data)
+            return SizeOrigin(f"{name} holds numbers up to {10**step.size:.3g}", at, fault=data)
         what = "a constant factor" if call.type == "scale" else call.type
         said = f"{flow.name(value)} is up to {10**size:.3g}: {what} multiplies it by {10**change:.3g}"
-        return Birth(said, flow.called_at(call.call), fault=call.type in BOUNDED or call.type == "scale")
+        return SizeOrigin(said, flow.called_at(call.call), fault=call.type in BOUNDED or call.type == "scale")
 
-    def _back(self, value: V, size: float | None) -> Iterator[Step[V, C]]:
+    def _back(self, value: V, size: float | None) -> Iterator[BackStep[V, C]]:
         """From *value* along the largest operands, as far as sizes are known; along the smallest of one below 1."""
         v: V | None = value
         seen: set[V] = set()
@@ -183,7 +187,7 @@ class Births(Generic[V, C]):
             seen.add(v)
             made = self._slopes.made.get(v)
             if known is not None:
-                yield Step(v, known, made)
+                yield BackStep(v, known, made)
             if made is None:
                 return
             sized = [
@@ -194,13 +198,13 @@ class Births(Generic[V, C]):
             else:
                 known, v = None, self._main(made)
 
-    def _operand(self, made: Made[V, C], position: int) -> float | None:
+    def _operand(self, made: MakingCall[V, C], position: int) -> float | None:
         """The size of what a call read: as its own rule, or that of another use, has it."""
         value = made.reads[position]
         size = _size(made.operand(position))
         return self.size(value) if size is None and value is not None else size
 
-    def _main(self, made: Made[V, C]) -> V | None:
+    def _main(self, made: MakingCall[V, C]) -> V | None:
         """The operand that most is computed for, where no sizes are known."""
         computed = [w for w in made.reads if w is not None and w in self._slopes.made]
         return computed[0] if computed else next((w for w in made.reads if w is not None), None)

@@ -13,7 +13,7 @@ from . import functions
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CarriedValue:
     """A value that was made before a backward call and read after it.
 
     Attributes:
@@ -29,7 +29,7 @@ class Carried:
     by: str = ""
 
 
-def carried(journal: Journal, loss: int, freed: Location) -> Carried | None:
+def carried(journal: Journal, loss: int, freed: Location) -> CarriedValue | None:
     """Return what leads from the graph of *loss* into the graph of an earlier backward call, or None.
 
     Args:
@@ -50,7 +50,7 @@ def carried(journal: Journal, loss: int, freed: Location) -> Carried | None:
             for v, made in kept:
                 by = keeper(journal, v, before)
                 if by:
-                    return Carried("", made.loc, by=by)
+                    return CarriedValue("", made.loc, by=by)
             ways += [(made, call) for _, made in kept]
     told = [_name_holder(made, read, freed) for made, read in ways]
     return next((way for way in told if way.name), told[0] if told else None)
@@ -73,7 +73,7 @@ def _last_pass(journal: Journal, loss: int) -> int:
     return max((e.time for e in events if e.kind == "added" and e.into != loss), default=0)
 
 
-def _name_holder(made: Call, reader: Call, freed: Location) -> Carried:
+def _name_holder(made: Call, reader: Call, freed: Location) -> CarriedValue:
     """Return what the outermost function calls it in which *made* gives it a name and *reader* reads that name.
 
     The functions around the loop are looked at last: their lines ran once.
@@ -86,7 +86,7 @@ def _name_holder(made: Call, reader: Call, freed: Location) -> Carried:
         told = _is_in_function(code, line, readers[code], made.loc[i:])
         if told is not None:
             return told
-    return Carried("", made.loc)
+    return CarriedValue("", made.loc)
 
 
 def _common(*stacks: Location) -> int:
@@ -95,7 +95,7 @@ def _common(*stacks: Location) -> int:
     return sum(1 for _ in itertools.takewhile(lambda frames: len(set(frames)) == 1, steps))
 
 
-def _is_in_function(code: CodeType, made: int, read: int, at: Location) -> Carried | None:
+def _is_in_function(code: CodeType, made: int, read: int, at: Location) -> CarriedValue | None:
     whole = functions.body(code)
     if whole is None:
         return None
@@ -104,9 +104,9 @@ def _is_in_function(code: CodeType, made: int, read: int, at: Location) -> Carri
         return None
     names, wanted = functions.named(maker), functions.read(reader)
     for name in sorted(names & wanted):
-        return Carried(name, at)
+        return CarriedValue(name, at)
     for statement in functions.statements(whole):
         if isinstance(statement, (ast.Expr, ast.Assign)) and not names.isdisjoint(functions.read(statement.value)):
             for name in sorted(functions.named(statement) & wanted):
-                return Carried(name, ((code, statement.lineno), *at[1:]), isinstance(statement, ast.Expr))
+                return CarriedValue(name, ((code, statement.lineno), *at[1:]), isinstance(statement, ast.Expr))
     return None

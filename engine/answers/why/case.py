@@ -19,7 +19,7 @@ from ...core.vocabulary import say
 from . import callers
 from .advice import advice, of_operator, set_on_a_result
 from .amounts import Amounts
-from .answers import CUT, Answer, End, Part, Shared
+from .answers import CUT, Answer, ChainEnd, GradientShare, Shared
 from .folding import folded
 from .levels import dense
 from .lost import LostUses
@@ -37,7 +37,7 @@ _SHOWN = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Subject(Generic[V]):
+class TensorSubject(Generic[V]):
     """A tensor that is asked about.
 
     Attributes:
@@ -81,15 +81,15 @@ class Case(ABC, Generic[V, C]):
     lost: LostUses[V, C]
 
     @abstractmethod
-    def subjects(self) -> list[Subject[V]]:
+    def subjects(self) -> list[TensorSubject[V]]:
         """Return what is asked about: by default the parameters, or the leaves where there are none."""
 
     @abstractmethod
-    def parameters(self) -> list[Subject[V]]:
+    def parameters(self) -> list[TensorSubject[V]]:
         """All parameters, whatever is asked about."""
 
     @abstractmethod
-    def reason(self, subject: Subject[V]) -> Reason[V, C]:
+    def reason(self, subject: TensorSubject[V]) -> Reason[V, C]:
         """Return whether the graph leads to it, and if not, why."""
 
     @abstractmethod
@@ -115,7 +115,7 @@ class Case(ABC, Generic[V, C]):
     def computed_at(self) -> Location:
         """Return the line where the loss was computed."""
 
-    def also(self, subject: Subject[V], answer: Answer) -> Answer:
+    def also(self, subject: TensorSubject[V], answer: Answer) -> Answer:
         """*answer*, after a look at what happened beside the graph."""
         return answer
 
@@ -143,7 +143,7 @@ class Case(ABC, Generic[V, C]):
         """Return whether the loss is 0."""
         return False
 
-    def cause_of(self, subject: Subject[V], answer: Answer) -> Location:
+    def cause_of(self, subject: TensorSubject[V], answer: Answer) -> Location:
         """The line that answers have in common that are one finding: where each of them points, if nothing else."""
         return answer.location
 
@@ -151,13 +151,13 @@ class Case(ABC, Generic[V, C]):
         """Inside, what somebody else runs is listened to: a case that would run the model itself need not then."""
         return nullcontext()
 
-    def norm_of(self, subject: Subject[V]) -> float | None:
+    def norm_of(self, subject: TensorSubject[V]) -> float | None:
         """The norm of the tensor itself; None where its values are not known."""
         return None
 
     # -- one answer -----------------------------------------------------------------------------------------------
 
-    def answer(self, subject: Subject[V], *, asked: bool = True, contributions: bool = False) -> Answer:
+    def answer(self, subject: TensorSubject[V], *, asked: bool = True, contributions: bool = False) -> Answer:
         """The answer about one tensor.
 
         Args:
@@ -167,7 +167,7 @@ class Case(ABC, Generic[V, C]):
         with pause_gc():
             return self._answer(subject, asked, contributions)
 
-    def _answer(self, subject: Subject[V], asked: bool, contributions: bool) -> Answer:
+    def _answer(self, subject: TensorSubject[V], asked: bool, contributions: bool) -> Answer:
         reason = self.reason(subject)
         base = Answer(
             subject.name,
@@ -199,12 +199,12 @@ class Case(ABC, Generic[V, C]):
         """The frozen parameters among equal ones that are trained, with these."""
         return odd_ones((s.name, s.shape, self.reason(s).verdict is Verdict.FROZEN) for s in self.parameters())
 
-    def _cut_off(self, subject: Subject[V], base: Answer, reason: Reason[V, C], asked: bool) -> Answer:
+    def _cut_off(self, subject: TensorSubject[V], base: Answer, reason: Reason[V, C], asked: bool) -> Answer:
         flow = self.reasons.flow
         cut = reason.cut
         said: list[str] = []
         if cut is None:
-            frontier: tuple[End, ...] = ()
+            frontier: tuple[ChainEnd, ...] = ()
             if reason.verdict is Verdict.NO_PATH:
                 end = self.reasons.ends.get(subject.value, subject.value)
                 base = self._locate_loss(base, end)
@@ -214,7 +214,9 @@ class Case(ABC, Generic[V, C]):
                     said.append("its derivatives are used, and these do not depend on it")
                     return replace(base, said=tuple(said), finding=False)
             if reason.verdict is Verdict.NO_PATH and asked:
-                ends = (End(flow.name(v), source.short(flow.made_at(v))) for v in self.reasons.frontier(subject.value))
+                ends = (
+                    ChainEnd(flow.name(v), source.short(flow.made_at(v))) for v in self.reasons.frontier(subject.value)
+                )
                 frontier = tuple(dict.fromkeys(ends))[:4]
             if reason.verdict is Verdict.UNUSED:
                 said.append("no operator of the forward pass reads it")
@@ -282,7 +284,7 @@ class Case(ABC, Generic[V, C]):
                 places.append(self.reasons.flow.called_at(call))
         return tuple(dict.fromkeys(p for p in map(source.file_and_line, places) if p is not None))
 
-    def _cut_said(self, subject: Subject[V], cut: Cut[V, C]) -> list[str]:
+    def _cut_said(self, subject: TensorSubject[V], cut: Cut[V, C]) -> list[str]:
         flow = self.reasons.flow
         name, own = flow.name(cut.value), same(cut.value, subject.value)
         if cut.enclosure is not None:
@@ -306,7 +308,7 @@ class Case(ABC, Generic[V, C]):
                 ]
         return []
 
-    def _find_sharers(self, subject: Subject[V], cut: Cut[V, C]) -> tuple[Shared, ...]:
+    def _find_sharers(self, subject: TensorSubject[V], cut: Cut[V, C]) -> tuple[Shared, ...]:
         others = [o for o in self.parameters() if o.held is not subject.held]
         reached, cuts = self.reasons.reached, self.reasons.cuts
         behind = self.reasons.behind(cut) if any(o.value in reached for o in others) else set()
@@ -344,7 +346,7 @@ class Case(ABC, Generic[V, C]):
         slopes = self.slopes()
         return None if slopes is None else Amounts(self, slopes)
 
-    def _parts(self, subject: Subject[V], slopes: Slopes[V, C]) -> tuple[Part, ...]:
+    def _parts(self, subject: TensorSubject[V], slopes: Slopes[V, C]) -> tuple[GradientShare, ...]:
         uses = [p for u in slopes.uses.get(subject.value, []) for p in (u.parts or (u,))]
         names = self.call_names([u.call for u in uses])
         total = slopes.sums.get(subject.value)
@@ -352,7 +354,7 @@ class Case(ABC, Generic[V, C]):
         parts = []
         for u in uses:
             cosine = None if total is None or u.array is None else _cosine(u.array, total)
-            parts.append(Part(names[id(u.call)], source.short(flow.called_at(u.call)), u.norm, cosine))
+            parts.append(GradientShare(names[id(u.call)], source.short(flow.called_at(u.call)), u.norm, cosine))
         return tuple(parts)
 
     # -- all of them ----------------------------------------------------------------------------------------------
@@ -360,7 +362,7 @@ class Case(ABC, Generic[V, C]):
     def answers(self) -> list[Answer]:
         """One answer per cause, over all parameters: findings first, then what someone wanted so."""
         brief = [(s, self.answer(s, asked=False)) for s in self.subjects()]
-        grouped: dict[tuple[Any, ...], list[tuple[Subject[V], Answer]]] = {}
+        grouped: dict[tuple[Any, ...], list[tuple[TensorSubject[V], Answer]]] = {}
         for s, a in brief:
             if a.verdict is not Verdict.OK or a.label != Verdict.OK.text:
                 # What has no line stands for itself; but all gradients that are not finite come of one birth as a rule.

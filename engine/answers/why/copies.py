@@ -7,12 +7,12 @@ from dataclasses import replace
 from ...core import source
 from ...core.vocabulary import say
 from .answers import Answer
-from .case import Subject
+from .case import TensorSubject
 from .of_journal import JournalReasons
 from .verdicts import Verdict
 
 
-def name_copy(reasons: JournalReasons, subject: Subject[int], answer: Answer) -> Answer:
+def name_copy(reasons: JournalReasons, subject: TensorSubject[int], answer: Answer) -> Answer:
     """Return *answer* with the copy that the loss was computed from, if the parameter is unused for that reason."""
     if answer.verdict is not Verdict.UNUSED:
         return answer

@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
-class Enclosure(Generic[V]):
+class EnclosedCall(Generic[V]):
     """One such call.
 
     Attributes:

@@ -8,7 +8,7 @@ from ...eager.tape import FreedGraphError, InplaceError
 from ...eager.tensor import Tensor
 from ...ops import registry
 from .answers import Answer
-from .carried import Carried, carried, is_same
+from .carried import CarriedValue, carried, is_same
 from .verdicts import Verdict
 
 
@@ -58,7 +58,7 @@ ANEW = "enter {by} anew for each loss, around its forward pass alone"
 """What is to be done where a context keeps values for longer than their graph is good for."""
 
 
-def _explain_carried(kept: Carried, places: tuple[tuple[str, Location], ...], in_a_loop: bool) -> Answer:
+def _explain_carried(kept: CarriedValue, places: tuple[tuple[str, Location], ...], in_a_loop: bool) -> Answer:
     """The graph of one backward call leads into that of another."""
     if kept.by:
         said = f"{kept.by} keeps what this line computed before the first backward call, which freed its graph"

@@ -13,31 +13,31 @@ from typing import Generic
 from ...core import source
 from ...core.source import Location
 from .answers import Answer
-from .case import Subject
+from .case import TensorSubject
 from .reasons import V
 from .verdicts import Verdict
 
 
-class Evidence(ABC, Generic[V]):
+class IntentEvidence(ABC, Generic[V]):
     """Facts about other uses that a program makes of its parameters."""
 
     @abstractmethod
-    def elsewhere(self, subject: Subject[V]) -> Location | None:
+    def elsewhere(self, subject: TensorSubject[V]) -> Location | None:
         """Return the line where another backward call gives it a gradient."""
 
     @abstractmethod
-    def behind_others(self, subject: Subject[V]) -> bool:
+    def behind_others(self, subject: TensorSubject[V]) -> bool:
         """Return whether the loss of another backward call is computed from it, with or without a gradient."""
 
     @abstractmethod
-    def left_out(self, subject: Subject[V]) -> str:
+    def left_out(self, subject: TensorSubject[V]) -> str:
         """Return the words about a parameter that was there when lists were made and that is in none.
 
         Otherwise empty.
         """
 
 
-def intended(evidence: Evidence[V], subject: Subject[V], answer: Answer) -> Answer:
+def intended(evidence: IntentEvidence[V], subject: TensorSubject[V], answer: Answer) -> Answer:
     """*answer*, which is no finding if the program shows that the missing gradient is meant."""
     is_leaf = getattr(subject.held, "node", subject) is None
     verdict = answer.verdict

@@ -9,11 +9,11 @@ from itertools import pairwise
 from ...core import source
 from ...core.source import Location
 from ...core.vocabulary import say
-from ...eager.journal import Event, Listing
+from ...eager.journal import Event, ListedLeaves
 from ...ops import registry
 from . import choices, intent
 from .answers import Answer, judge
-from .case import Subject
+from .case import TensorSubject
 from .of_journal import JournalFlow, JournalReasons
 from .tape_pass import slots_of
 from .verdicts import Verdict
@@ -21,7 +21,7 @@ from .verdicts import Verdict
 _SETTINGS = {"stop_gradient": "{stops}", "trainable": "{frozen}"}
 
 
-class JournalEvidence(intent.Evidence[int]):
+class JournalEvidence(intent.IntentEvidence[int]):
     """Evidence from a journal.
 
     Args:
@@ -33,10 +33,10 @@ class JournalEvidence(intent.Evidence[int]):
         self._flow = reasons.flow
         self._loss = loss
 
-    def elsewhere(self, subject: Subject[int]) -> Location | None:
+    def elsewhere(self, subject: TensorSubject[int]) -> Location | None:
         return _other_pass(self._flow, self._loss, subject.value)
 
-    def behind_others(self, subject: Subject[int]) -> bool:
+    def behind_others(self, subject: TensorSubject[int]) -> bool:
         return subject.value in self._behind_others
 
     @cached_property
@@ -46,13 +46,13 @@ class JournalEvidence(intent.Evidence[int]):
         losses: set[int | None] = {e.into for e in entries if e.kind == "added" and e.into != self._loss}
         return journal.ancestors_of_values(losses)
 
-    def left_out(self, subject: Subject[int]) -> str:
+    def left_out(self, subject: TensorSubject[int]) -> str:
         listings = self._flow.journal.listings
         held = any(subject.value in listing.leaves for listing in listings)
         was_there = any(subject.value < listing.time for listing in listings)
         return "no optimizer holds it" if was_there and not held else ""
 
-    def intended(self, subject: Subject[int], answer: Answer) -> Answer:
+    def intended(self, subject: TensorSubject[int], answer: Answer) -> Answer:
         """Return *answer*, as no finding if the program shows that the missing gradient is meant."""
         without_gradient = (
             self._allow_replaced_layer,
@@ -72,22 +72,22 @@ class JournalEvidence(intent.Evidence[int]):
         )
         return judge(looks, subject, answer)
 
-    def _keep_not_listed(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _keep_not_listed(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """Keep a finding: however many calls give it a gradient, nobody updates it."""
         return answer if answer.verdict is Verdict.NOT_LISTED else None
 
-    def _explain_freeze(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _explain_freeze(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         is_frozen = subject.is_parameter and answer.verdict is Verdict.FROZEN and not answer.gradient
         return _explain_freeze(self._flow, self._loss, subject, answer) if is_frozen else None
 
-    def _explain_thaw(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _explain_thaw(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         is_stopped = subject.is_parameter and answer.verdict is Verdict.STOP_GRADIENT
         return _explain_thaw(self._flow, self._loss, subject, answer) if is_stopped else None
 
-    def _allow_evidence(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_evidence(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         return intent.intended(self, subject, answer)
 
-    def _allow_other_optimizer(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_other_optimizer(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a zero that no update takes: the critic's, where the actor is trained through it."""
         # A gradient that was cleared came, and is no zero that the pass gave.
         is_zero = answer.verdict.is_zero and answer.verdict is not Verdict.CLEARED
@@ -116,14 +116,14 @@ class JournalEvidence(intent.Evidence[int]):
         events = self._flow.journal.events.values()
         return max((e.time for of in events for e in of if e.kind == "step"), default=0)
 
-    def _allow_replaced_layer(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_replaced_layer(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a parameter that another one stands for in its layer; what became of its values is nothing then."""
         replaced = _describe_replacement(self._flow, subject.value)
         if replaced is None or not self._is_apart(subject.value):
             return None
         return _apart(answer, self._reasons.of(subject.value).verdict, replaced)
 
-    def _allow_other_steps(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_other_steps(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a parameter that not every step needs: an expert that was not chosen, a loss added now and then."""
         if not self._is_apart(subject.value) or self._leaves_in_this_step(subject.value, answer):
             return None
@@ -135,7 +135,7 @@ class JournalEvidence(intent.Evidence[int]):
             answer, self._reasons.of(subject.value).verdict, f"{passes} gave it a gradient, this one had none"
         )
 
-    def _allow_copy(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_copy(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a parameter that is written while others are trained: an average of weights, kept for evaluation."""
         journal = self._flow.journal
         if not self._is_apart(subject.value) or not journal.listings:
@@ -148,7 +148,7 @@ class JournalEvidence(intent.Evidence[int]):
         said = f"no optimizer holds it, and its values are written: {source.short(writes[-1].loc)}"
         return _apart(answer, self._reasons.of(subject.value).verdict, said)
 
-    def _allow_later_values(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_later_values(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a parameter that the backward pass was too early for: weights put together after the training."""
         if self._last_arrival is None or subject.value < self._last_arrival or not self._is_apart(subject.value):
             return None
@@ -179,7 +179,7 @@ class JournalEvidence(intent.Evidence[int]):
         since = max((e.time for e in added_to(self._flow, value) if e.time < maker.time), default=0)
         return any(since < call.time < maker.time and value in call.reads for call in self._flow.calls)
 
-    def _allow_statistics(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_statistics(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About what a normalisation counts up: nobody trains it, also where a loop unfreezes all parameters."""
         cut = self._reasons.cuts.get(subject.value)
         if cut is None or cut.call is None or not cut.at_input or cut.value != subject.value:
@@ -194,7 +194,7 @@ class JournalEvidence(intent.Evidence[int]):
         label = f"frozen: running statistics of {op.type}"
         return replace(answer, verdict=Verdict.FROZEN, label=label, finding=False, said=(), advice="")
 
-    def frozen_by_list(self, subject: Subject[int], answer: Answer, partly: bool) -> Answer | None:
+    def frozen_by_list(self, subject: TensorSubject[int], answer: Answer, partly: bool) -> Answer | None:
         """Return the answer about a parameter that a list leaves out on purpose; None where nothing shows that.
 
         Its values were set before, or the list is chosen by the names of parameters.
@@ -217,7 +217,7 @@ class JournalEvidence(intent.Evidence[int]):
             answer, verdict=Verdict.FROZEN, label=label, finding=False, said=said, location=last.loc, advice=""
         )
 
-    def is_partly_listed(self, subject: Subject[int]) -> bool:
+    def is_partly_listed(self, subject: TensorSubject[int]) -> bool:
         """Return whether the last optimizer takes others of the model that a parameter was a part of then."""
         listing = self._flow.journal.listings[-1]
         if subject.value > listing.time:
@@ -241,7 +241,7 @@ def _apart(answer: Answer, verdict: Verdict, said: str) -> Answer:
     )
 
 
-def _explain_freeze(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer) -> Answer:
+def _explain_freeze(flow: JournalFlow, loss: int, subject: TensorSubject[int], answer: Answer) -> Answer:
     """Return what froze a parameter.
 
     A finding where it had gradients before and its optimizer goes on as if it still did.
@@ -295,7 +295,7 @@ def _explain_freeze(flow: JournalFlow, loss: int, subject: Subject[int], answer:
     )
 
 
-def _explain_thaw(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer) -> Answer | None:
+def _explain_thaw(flow: JournalFlow, loss: int, subject: TensorSubject[int], answer: Answer) -> Answer | None:
     """Return *answer* about a parameter that was frozen during the pass and takes gradients again after it."""
     maker = flow.maker.get(loss)
     events = flow.journal.events.get(subject.value, ())
@@ -319,7 +319,7 @@ def _explain_thaw(flow: JournalFlow, loss: int, subject: Subject[int], answer: A
     )
 
 
-def _idle(flow: JournalFlow, value: int) -> Listing | None:
+def _idle(flow: JournalFlow, value: int) -> ListedLeaves | None:
     """Return the optimizer that holds *value* and frozen parameters alone, none of which ever got a gradient."""
     events = flow.journal.events
     for listing in flow.journal.listings:
@@ -331,7 +331,7 @@ def _idle(flow: JournalFlow, value: int) -> Listing | None:
     return None
 
 
-def _find_second_stage(flow: JournalFlow, value: int, frozen: int) -> tuple[Listing, Listing] | None:
+def _find_second_stage(flow: JournalFlow, value: int, frozen: int) -> tuple[ListedLeaves, ListedLeaves] | None:
     """Two optimizers of one model in turn, where all that the second one has more than the first is still frozen.
 
     That is how a second stage of a training begins; what it was to train has no gradient in it, *value* among it.

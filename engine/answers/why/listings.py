@@ -8,12 +8,12 @@ from ...core.source import Location
 from ...core.vocabulary import say
 from . import callers
 from .answers import Answer
-from .case import Subject
+from .case import TensorSubject
 from .of_journal import JournalFlow
 from .verdicts import Verdict
 
 
-def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, container: str, partly: bool) -> Answer:
+def not_listed(flow: JournalFlow, subject: TensorSubject[int], answer: Answer, container: str, partly: bool) -> Answer:
     """The verdict on a parameter that is in no optimizer's list, with the lines of both.
 
     Args:
@@ -47,7 +47,7 @@ def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, contain
     )
 
 
-def awaited(flow: JournalFlow, subject: Subject[int], answer: Answer) -> Answer:
+def awaited(flow: JournalFlow, subject: TensorSubject[int], answer: Answer) -> Answer:
     """*answer* about a parameter that the loss does not hang on, if other processes wait for its gradient."""
     waiting = [x for x in flow.journal.awaited if subject.value in x.leaves]
     if not waiting or not answer.verdict.is_apart:
@@ -62,7 +62,7 @@ def awaited(flow: JournalFlow, subject: Subject[int], answer: Answer) -> Answer:
     )
 
 
-def nobodys(flow: JournalFlow, subject: Subject[int], answer: Answer, use: Location, around: Location) -> Answer:
+def nobodys(flow: JournalFlow, subject: TensorSubject[int], answer: Answer, use: Location, around: Location) -> Answer:
     """The verdict on a parameter that no optimizer holds, whose gradient nobody clears, and that others write.
 
     Mostly it is the copy that makes targets, and these are part of the graph.

@@ -9,13 +9,13 @@ from typing import Generic
 
 from ...core import source
 from ...core.source import Location
-from .answers import Answer, Part
+from .answers import Answer, GradientShare
 from .reasons import C, Reason, Reasons, V, same
 from .verdicts import Aspect
 
 
 @dataclass(frozen=True, slots=True)
-class Loss(Generic[V, C]):
+class LostGradient(Generic[V, C]):
     """The uses of a value that give no gradient back.
 
     Attributes:
@@ -64,7 +64,7 @@ class LostUses(Generic[V, C]):
         place = source.short(reason.location)
         return f"{self._share(loss, value)} {reason.verdict.text}{f', {place}' if place else ''}", reason.location
 
-    def parts(self, value: V, call_names: Callable[[list[C]], dict[int, str]]) -> tuple[Part, ...]:
+    def parts(self, value: V, call_names: Callable[[list[C]], dict[int, str]]) -> tuple[GradientShare, ...]:
         """The lost uses of the tensor itself, beside what its other uses add."""
         loss = self._losses.get(value)
         if loss is None:
@@ -72,21 +72,21 @@ class LostUses(Generic[V, C]):
         names = call_names([call for call, _ in loss.lost])
         flow = self._reasons.flow
         return tuple(
-            Part(names[id(call)], source.short(flow.called_at(call)), None, None, reason.verdict.text)
+            GradientShare(names[id(call)], source.short(flow.called_at(call)), None, None, reason.verdict.text)
             for call, reason in loss.lost
         )
 
-    def of(self, value: V) -> Loss[V, C] | None:
+    def of(self, value: V) -> LostGradient[V, C] | None:
         """Return what *value* lost, or the first thing on the way of its gradients that lost something."""
         nearest = self._nearest.get(value)
         return None if nearest is None else self._losses[nearest]
 
-    def _share(self, loss: Loss[V, C], value: V) -> str:
+    def _share(self, loss: LostGradient[V, C], value: V) -> str:
         of = "" if same(loss.value, value) else f" of {self._reasons.flow.name(loss.value)}"
         return f"{len(loss.lost)} of {loss.uses} uses{of}"
 
     @cached_property
-    def _losses(self) -> dict[V, Loss[V, C]]:
+    def _losses(self) -> dict[V, LostGradient[V, C]]:
         """Return what was lost, by the value that gets a gradient all the same."""
         reasons = self._reasons
         uses: dict[V, list[tuple[C, Reason[V, C] | None]]] = {}
@@ -101,7 +101,7 @@ class LostUses(Generic[V, C]):
         for value, entries in uses.items():
             lost = tuple((call, reason) for call, reason in reversed(entries) if reason is not None)
             if lost and len(lost) < len(entries):
-                losses[value] = Loss(value, len(entries), lost)
+                losses[value] = LostGradient(value, len(entries), lost)
         return losses
 
     @cached_property

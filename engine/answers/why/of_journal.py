@@ -14,9 +14,9 @@ from ...eager.journal import Call, Event, Journal
 from ...eager.tensor import Tensor
 from ...ops import registry
 from . import plain_values
-from .arguments import Refusal, places_of, refuse_argument, refuse_result
-from .enclosures import Enclosure
-from .reasons import Cut, Flow, FlowStep, Reason, Reasons
+from .arguments import MissingGradient, places_of, refuse_argument, refuse_result
+from .enclosures import EnclosedCall
+from .reasons import CallFlow, Cut, FlowStep, Reason, Reasons
 from .terms import Copy
 from .verdicts import UNRECORDED, Aspect, Verdict
 
@@ -40,7 +40,7 @@ class NamedTensor:
     dropped: bool = False
 
 
-class JournalFlow(Flow[int, Call]):
+class JournalFlow(CallFlow[int, Call]):
     """The calls in a journal.
 
     Args:
@@ -108,7 +108,7 @@ class JournalFlow(Flow[int, Call]):
             return cut if self.refusal(cut) is None else replace(cut, verdict=Verdict.ARGUMENT)
         if not guard.kind:
             return Cut(_verdict(maker), value, maker, guard=guard.loc)
-        enclosure = Enclosure(guard.kind, guard.name, guard.inputs)
+        enclosure = EnclosedCall(guard.kind, guard.name, guard.inputs)
         verdict = Verdict.NO_GRAD if enclosure.is_mode else Verdict.NO_INPUT
         return Cut(verdict, value, maker, guard=guard.loc, enclosure=enclosure)
 
@@ -123,7 +123,7 @@ class JournalFlow(Flow[int, Call]):
         cut = super().refused(call, value)
         return cut if self.refusal(cut) is None else replace(cut, verdict=Verdict.ARGUMENT)
 
-    def refusal(self, cut: Cut[int, Call]) -> Refusal | None:
+    def refusal(self, cut: Cut[int, Call]) -> MissingGradient | None:
         call = cut.call
         if call is None or not cut.verdict.has(Aspect.BY_OPERATOR):
             return None

@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...autodiff.values import Stops, Value, Values, find_value, is_update, variable_of
+from ...autodiff.values import BlockValues, Stops, Value, find_value, is_update, variable_of
 from ...core.collector import pause_gc
 from ...core.source import NOWHERE, Location
 from ...ir.blocks import Region, reads, region
 from ...ir.operator import Operator, each
 from ...ir.variable import Parameter, Variable
 from ...ops.opdef import OpDef, Trait
-from .arguments import Refusal, refuse_argument, refuse_result
-from .reasons import Cut, Flow, FlowStep, Reason, Reasons
+from .arguments import MissingGradient, refuse_argument, refuse_result
+from .reasons import CallFlow, Cut, FlowStep, Reason, Reasons
 from .verdicts import Aspect, Verdict
 
 
@@ -61,7 +61,7 @@ def _look_inside(op: Operator, wanted: Collection[Variable], flow: ProgramFlow) 
         targets.update(dict.fromkeys(more))
 
 
-class ProgramFlow(Flow[Value, Operator]):
+class ProgramFlow(CallFlow[Value, Operator]):
     """The operators of a block before the backward part is appended.
 
     Attributes:
@@ -79,11 +79,11 @@ class ProgramFlow(Flow[Value, Operator]):
         ops: Sequence[Operator],
         no_grad: Collection[Variable | str],
         no_grad_at: Location = NOWHERE,
-        values: Values | None = None,
+        values: BlockValues | None = None,
     ) -> None:
         self.no_grad_at = no_grad_at
         self.ops = ops
-        self.values = values if values is not None else Values(ops)
+        self.values = values if values is not None else BlockValues(ops)
         self.no_grad = Stops(self.values, no_grad)
         self.inside: dict[Operator, BlockReasons] = {}
         self._masks: dict[OpDef, tuple[list[bool], list[bool], bool, list[bool]]] = {}
@@ -145,7 +145,7 @@ class ProgramFlow(Flow[Value, Operator]):
         last = inside.reasons.frontier(start)[0]
         return Cut(Verdict.NO_PATH, value, call, at_input=True, at=self.made_at(last))
 
-    def refusal(self, cut: Cut[Value, Operator]) -> Refusal | None:
+    def refusal(self, cut: Cut[Value, Operator]) -> MissingGradient | None:
         call = cut.call
         if call is None or not cut.verdict.has(Aspect.BY_OPERATOR):
             return None
@@ -329,7 +329,7 @@ def explain(
     targets: Iterable[Variable],
     no_grad: Collection[Variable | str] = (),
     no_grad_at: Location = NOWHERE,
-    values: Values | None = None,
+    values: BlockValues | None = None,
 ) -> ProgramReasons:
     """Return what a backward pass from *targets* over *ops* reaches, and why it does not reach the rest.
 

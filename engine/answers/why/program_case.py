@@ -24,7 +24,7 @@ from ...ops.opdef import OpDef
 from ...runs import of_steps
 from ...runs.rounds import Round, Rounds
 from .answers import Answer, judge
-from .case import Case, Subject
+from .case import Case, TensorSubject
 from .intent import intended
 from .levels import measured
 from .lost import LostUses
@@ -42,7 +42,7 @@ Runner = Callable[[Sequence[Variable]], Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BackwardArguments:
     """The arguments of a backward call.
 
     Attributes:
@@ -115,7 +115,7 @@ class ProgramCase(Case[Value, Operator]):
     def __init__(
         self,
         loss: Variable,
-        asked: Asked,
+        asked: BackwardArguments,
         shown: Callable[[Variable], str] = lambda v: v.name,
         run: Runner | None = None,
         chosen: Sequence[Variable] | None = None,
@@ -137,18 +137,18 @@ class ProgramCase(Case[Value, Operator]):
         self._run: tuple[Round[Step], Any] | None = None
         self._slopes: Slopes[Value, Operator] | None = None
 
-    def subjects(self) -> list[Subject[Value]]:
+    def subjects(self) -> list[TensorSubject[Value]]:
         return [self.subject(v) for v in self.held]
 
-    def parameters(self) -> list[Subject[Value]]:
+    def parameters(self) -> list[TensorSubject[Value]]:
         return [self.subject(v) for v in self._parameters]
 
-    def subject(self, v: Variable) -> Subject[Value]:
+    def subject(self, v: Variable) -> TensorSubject[Value]:
         """*v* as something that is asked about."""
         value = self._reasons.value(v)
-        return Subject(self.shown(v), v.name, value, v.shape, v.dtype.name, v.is_parameter, v)
+        return TensorSubject(self.shown(v), v.name, value, v.shape, v.dtype.name, v.is_parameter, v)
 
-    def reason(self, subject: Subject[Value]) -> Reason[Value, Operator]:
+    def reason(self, subject: TensorSubject[Value]) -> Reason[Value, Operator]:
         return self._reasons.of_variable(subject.held)
 
     def target_name(self) -> str:
@@ -259,7 +259,7 @@ class ProgramCase(Case[Value, Operator]):
             return False
         return not self._slopes.is_dead(self._reasons.value(v))
 
-    def norm_of(self, subject: Subject[Value]) -> float | None:
+    def norm_of(self, subject: TensorSubject[Value]) -> float | None:
         array = self._first_values.get(subject.held)
         return None if array is None else measured(array).norm
 
@@ -269,15 +269,15 @@ class ProgramCase(Case[Value, Operator]):
 
     # -- beside the graph -----------------------------------------------------------------------------------------
 
-    def also(self, subject: Subject[Value], answer: Answer) -> Answer:
+    def also(self, subject: TensorSubject[Value], answer: Answer) -> Answer:
         return intended(self._evidence, subject, self._judge(subject, answer))
 
-    def _judge(self, subject: Subject[Value], answer: Answer) -> Answer:
+    def _judge(self, subject: TensorSubject[Value], answer: Answer) -> Answer:
         # The list of the call comes first: what it leaves out gets a gradient that nobody takes.
         looks = (self._not_listed, self._allow_exclusion, self._name_freeze, self._note_lost_uses)
         return judge(looks, subject, answer)
 
-    def _not_listed(self, subject: Subject[Value], answer: Answer) -> Answer | None:
+    def _not_listed(self, subject: TensorSubject[Value], answer: Answer) -> Answer | None:
         """About a parameter that the parameter list leaves out."""
         asked = self.asked
         if not (answer.has_gradient and subject.is_parameter) or asked.listed is None or subject.tensor in asked.listed:
@@ -291,7 +291,7 @@ class ProgramCase(Case[Value, Operator]):
             advice="add it to the parameter list",
         )
 
-    def _allow_exclusion(self, subject: Subject[Value], answer: Answer) -> Answer | None:
+    def _allow_exclusion(self, subject: TensorSubject[Value], answer: Answer) -> Answer | None:
         """About a variable of the no-grad set: whoever asks with one wants it so, whoever wrote one may not."""
         asked = self.asked
         if answer.verdict is not Verdict.NO_GRAD_SET:
@@ -302,7 +302,7 @@ class ProgramCase(Case[Value, Operator]):
             return None
         return replace(answer, said=(*answer.said, "the parameter list of the same call holds it"))
 
-    def _name_freeze(self, subject: Subject[Value], answer: Answer) -> Answer | None:
+    def _name_freeze(self, subject: TensorSubject[Value], answer: Answer) -> Answer | None:
         """About a parameter that is not trained: statistics of an operator, or frozen on a line."""
         if answer.verdict is not Verdict.FROZEN:
             return None
@@ -311,5 +311,5 @@ class ProgramCase(Case[Value, Operator]):
             answer, label=STATISTICS if subject.held in self.statistics else f"frozen: trainable=False{place}"
         )
 
-    def _note_lost_uses(self, subject: Subject[Value], answer: Answer) -> Answer | None:
+    def _note_lost_uses(self, subject: TensorSubject[Value], answer: Answer) -> Answer | None:
         return self.lost.note(answer, subject.value) if answer.has_gradient else None

@@ -10,8 +10,8 @@ from ...autodiff.values import Value
 from ...core.source import NOWHERE, Location
 from ...ir.strip import forward_part
 from ...ir.variable import Parameter, Variable
-from .case import Subject
-from .intent import Evidence
+from .case import TensorSubject
+from .intent import IntentEvidence
 from .of_program import ProgramReasons, explain
 
 
@@ -52,7 +52,7 @@ class BackwardCall:
         return explain(forward_part(self.loss.block.ops, [self.loss]), [self.loss], self.no_grad)
 
 
-class ProgramEvidence(Evidence[Value]):
+class ProgramEvidence(IntentEvidence[Value]):
     """Evidence from the backward calls of a file.
 
     Args:
@@ -64,13 +64,13 @@ class ProgramEvidence(Evidence[Value]):
         self._own = own
         self._others = others
 
-    def elsewhere(self, subject: Subject[Value]) -> Location | None:
+    def elsewhere(self, subject: TensorSubject[Value]) -> Location | None:
         return next((call.at for call in reversed(self._others) if call.gives(subject.tensor)), None)
 
-    def behind_others(self, subject: Subject[Value]) -> bool:
+    def behind_others(self, subject: TensorSubject[Value]) -> bool:
         return any(call.uses(subject.tensor) for call in self._others)
 
-    def left_out(self, subject: Subject[Value]) -> str:
+    def left_out(self, subject: TensorSubject[Value]) -> str:
         lists = [self._own, *(call.listed for call in self._others)]
         held = any(names is None or subject.tensor in names for names in lists)
         return "" if held else "no parameter list holds it"

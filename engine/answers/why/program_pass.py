@@ -24,7 +24,7 @@ from ...ir.variable import Variable
 from ...kernels.choice import reference
 from ...ops import rare
 from ...ops.opdef import OpDef
-from ...ops.rules import Rule, WrittenRule
+from ...ops.rules import GradientRule, WrittenRule
 from ...runs.of_program import laid_flat
 from ...runs.rounds import Round
 from .levels import measured
@@ -232,7 +232,11 @@ def _pull_back(
 
 
 def _operands(
-    rule: Rule, inputs: Sequence[Any], outputs: Sequence[Any], places: Sequence[Any], arriving: Mapping[Value, Any]
+    rule: GradientRule,
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    places: Sequence[Any],
+    arriving: Mapping[Value, Any],
 ) -> list[Any]:
     """Return what *rule* reads of an operator, in its order.
 
@@ -263,7 +267,7 @@ def _fill_arrival(arriving: Mapping[Value, Any], value: Value | None, array: Any
     return EMPTY if isinstance(array, TensorArray) else np.zeros(array.shape, array.dtype)
 
 
-def _pull_by_slot(op: Operator, rule: Rule, args: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+def _pull_by_slot(op: Operator, rule: GradientRule, args: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
     """Return what *rule* gives for *args* where slots hold lists, or numbers may be of a rare type."""
     flags = iter(wanted)
     by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]

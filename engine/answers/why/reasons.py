@@ -1,4 +1,4 @@
-"""The walk that finds why gradients end: over whatever calls a :class:`Flow` tells of, in proportion to their number.
+"""The walk that finds why gradients end: over the calls of a :class:`CallFlow`, in proportion to their number.
 
 The calls are followed from the targets to the inputs twice in one pass: along every dependency, and the way the
 backward sweep goes. Where the second walk ends although the first goes on, there is a cut.
@@ -15,8 +15,8 @@ from typing import Any, Generic, TypeVar
 from ...core import source
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say
-from .arguments import Refusal
-from .enclosures import Enclosure
+from .arguments import MissingGradient
+from .enclosures import EnclosedCall
 from .enclosures import V as V
 from .verdicts import Aspect, Verdict
 
@@ -54,10 +54,10 @@ class Cut(Generic[V, C]):
     at_input: bool = False
     at: Location = NOWHERE
     guard: Location = NOWHERE
-    enclosure: Enclosure[V] | None = None
+    enclosure: EnclosedCall[V] | None = None
 
 
-class Flow(ABC, Generic[V, C]):
+class CallFlow(ABC, Generic[V, C]):
     """Calls in the order of execution, and what is known of their values."""
 
     @abstractmethod
@@ -81,7 +81,7 @@ class Flow(ABC, Generic[V, C]):
         """Why *call*, which gradients come to, gives none to *value*."""
         return Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
 
-    def refusal(self, cut: Cut[V, C]) -> Refusal | None:
+    def refusal(self, cut: Cut[V, C]) -> MissingGradient | None:
         """Return what the operator of a cut says of this argument or result; None where it has no gradient at all."""
         return None
 
@@ -124,7 +124,7 @@ class Reason(Generic[V, C]):
 
     verdict: Verdict
     value: V
-    flow: Flow[V, C]
+    flow: CallFlow[V, C]
     cut: Cut[V, C] | None = None
 
     @property
@@ -193,7 +193,7 @@ class Reasons(Generic[V, C]):
         targets: where the backward pass starts.
     """
 
-    def __init__(self, flow: Flow[V, C], targets: Iterable[V]) -> None:
+    def __init__(self, flow: CallFlow[V, C], targets: Iterable[V]) -> None:
         self.flow = flow
         self.asked = dict.fromkeys(targets)
         self.used: set[V | None] = set()

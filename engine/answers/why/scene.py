@@ -14,7 +14,7 @@ NORMS = frozenset(("layer_norm", "batch_norm", "instance_norm", "group_norm"))
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ZeroScene:
     """An operator at the moment of the zero.
 
     Attributes:
@@ -48,7 +48,7 @@ def first_of(arrays: Mapping[str, Any], *slots: str) -> Any:
     return None
 
 
-def normalises_one(scene: Scene) -> bool:
+def normalises_one(scene: ZeroScene) -> bool:
     """Return whether an operator takes mean and variance of a single element each time."""
     x = first_of(scene.inputs, "X")
     if x is None or scene.type not in NORMS or not x.size:

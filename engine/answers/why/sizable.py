@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic
 from ...core import source
 from .advice import advice
 from .answers import Answer
-from .births import Birth, Births
+from .births import SizeCauses, SizeOrigin
 from .courses import Courses, Gain, Leg, of_rounds, usual
 from .deaths import Death
 from .reasons import C, V
@@ -18,7 +18,7 @@ from .slopes import Slopes
 from .verdicts import Verdict
 
 if TYPE_CHECKING:
-    from .case import Case, Subject
+    from .case import Case, TensorSubject
 
 LARGE = 1e4
 """A gradient of a larger norm is large."""
@@ -43,7 +43,7 @@ class Sizable(Generic[V, C]):
     def __init__(self, case: Case[V, C], slopes: Slopes[V, C]) -> None:
         self._case = case
         self._slopes = slopes
-        self._births: dict[V, Birth] = {}
+        self._births: dict[V, SizeOrigin] = {}
 
     @cached_property
     def _courses(self) -> Courses[V, C]:
@@ -54,7 +54,7 @@ class Sizable(Generic[V, C]):
         """The names of parameters that make a layer."""
         return {p.value: p.name for p in self._case.parameters() if len(p.shape) > 1}
 
-    def told(self, subject: Subject[V], base: Answer, asked: bool) -> Answer:
+    def told(self, subject: TensorSubject[V], base: Answer, asked: bool) -> Answer:
         """*base*, about a gradient that is there, with what made it large or small if it is."""
         scale = self._case.loss_scale()
         norm = self._slopes.level(subject.value).norm / scale
@@ -136,14 +136,14 @@ class Sizable(Generic[V, C]):
 
     def far_out(self, death: Death[V, C]) -> str:
         """Return the words about why inputs are where an operator is flat: where they became so large."""
-        origin = Births(self._case, self._slopes).origin(death.value)
+        origin = SizeCauses(self._case, self._slopes).origin(death.value)
         return f"; {origin.said}, {source.short(origin.location)}" if origin is not None and origin.size >= 1 else ""
 
-    def _birth(self, jump: Leg[V, C], gain: float) -> Birth:
+    def _birth(self, jump: Leg[V, C], gain: float) -> SizeOrigin:
         """Return what makes a jump, looked at once for all that lies behind it."""
         birth = self._births.get(jump.value)
         if birth is None:
-            birth = self._births[jump.value] = Births(self._case, self._slopes).of(jump, gain)
+            birth = self._births[jump.value] = SizeCauses(self._case, self._slopes).of(jump, gain)
         return birth
 
 

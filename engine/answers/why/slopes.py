@@ -23,7 +23,7 @@ from ...core.tensor_array import TensorArray
 from .deaths import Death, Deaths
 from .levels import SUSPECT, Level, cancelling, dense, measured, scrambled, smallest, summed
 from .reasons import C, Reasons, V
-from .scene import Scene
+from .scene import ZeroScene
 from .verdicts import Verdict
 from .zeros import (
     FACTORS,
@@ -126,7 +126,7 @@ class Visit(Generic[V, C]):
 
 
 @dataclass(eq=False, slots=True)  # not frozen: there is one for every operator
-class Made(Generic[V, C]):
+class MakingCall(Generic[V, C]):
     """A call that gradients came to, seen from what it made.
 
     Attributes:
@@ -173,7 +173,7 @@ class Slopes(Generic[V, C]):
         self.uses: dict[V, list[Use[V, C]]] = {}
         self.levels: dict[V, Level] = {}
         self.sums: dict[V, Any] = {}
-        self.made: dict[V, Made[V, C]] = {}
+        self.made: dict[V, MakingCall[V, C]] = {}
         self._zero_by: dict[V, V] = {}
         """What a call made -> the value that it read and that is 0 everywhere, which makes the result 0."""
         self._constant: dict[int, tuple[V, Killer]] = {}
@@ -185,7 +185,7 @@ class Slopes(Generic[V, C]):
 
     def visit(self, now: Visit[V, C]) -> None:
         """Take note of one call."""
-        maker = Made(now.call, now.type, now.attrs, now.reads, now.slots, now.inside)
+        maker = MakingCall(now.call, now.type, now.attrs, now.reads, now.slots, now.inside)
         arrived = []
         for w, g in now.arriving.items():
             self.made[w] = maker
@@ -428,9 +428,9 @@ class _Look(Generic[V, C]):
             return None
         return zero_factor(self._scene(i, 0.0, True))
 
-    def _scene(self, i: int, strongest: float | None = None, given: bool | None = None) -> Scene:
+    def _scene(self, i: int, strongest: float | None = None, given: bool | None = None) -> ZeroScene:
         now = self.now
-        return Scene(
+        return ZeroScene(
             now.type,
             now.attrs,
             *self._arrays,

@@ -16,7 +16,7 @@ from ...eager.recorded import leaves_behind, nodes_behind
 from ...eager.tensor import Leaf, Tensor
 from ..numbers import Numbers
 from .answers import Answer
-from .case import Subject
+from .case import TensorSubject
 from .tensor_case import TensorCase
 from .terms import LostTerm
 from .verdicts import Verdict
@@ -75,14 +75,14 @@ class StepCase(TensorCase):
         found = [a for a in alone.answers() if a.finding and a.verdict.is_zero]
         return [replace(a, said=(*a.said, said)) for a in found]
 
-    def _answer(self, subject: Subject[int], asked: bool, contributions: bool) -> Answer:
+    def _answer(self, subject: TensorSubject[int], asked: bool, contributions: bool) -> Answer:
         own = self._judge_start(subject, super()._answer(subject, asked, contributions))
         if subject.held.node is not None:
             return own
         others = [case._answer(case.subject(subject.held), asked, contributions) for case in self.siblings]
         return self._judge_step(subject, [own, *others])
 
-    def _judge_start(self, subject: Subject[int], answer: Answer) -> Answer:
+    def _judge_start(self, subject: TensorSubject[int], answer: Answer) -> Answer:
         """*answer*, where the gradients that backward was given are the cause, or the inputs that it was asked for."""
         t: Tensor = subject.held
         inputs = self.start.inputs
@@ -113,7 +113,7 @@ class StepCase(TensorCase):
         live = set(leaves_behind(others, nodes_behind(others)))
         return set(leaves_behind(self._zeros, nodes_behind(self._zeros))) - live
 
-    def _judge_step(self, subject: Subject[int], answers: Sequence[Answer]) -> Answer:
+    def _judge_step(self, subject: TensorSubject[int], answers: Sequence[Answer]) -> Answer:
         """The answer about the sum of what the passes gave, from the answers about each."""
         arrived = [a for a in answers if _arrives(a)]
         array, passes = self.given.get(subject.held, (None, 0))
@@ -129,7 +129,7 @@ class StepCase(TensorCase):
                 return self._judge_sum(subject, answers[0], numbers)
         return max(answers, key=lambda a: (a.finding, a.verdict.rank))
 
-    def _judge_sum(self, subject: Subject[int], answer: Answer, numbers: Numbers) -> Answer:
+    def _judge_sum(self, subject: TensorSubject[int], answer: Answer, numbers: Numbers) -> Answer:
         """The answer about a tensor that a pass of its step gave a gradient whose graph is gone."""
         plain = replace(_plain(answer, Verdict.OK, Verdict.OK.text, False), gradient=numbers)
         if numbers.nonfinite:

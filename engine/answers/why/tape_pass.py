@@ -11,7 +11,7 @@ from ...eager.start import Start
 from ...eager.tape import GradNode, each
 from ...eager.tensor import Keep, Tensor
 from .. import retold
-from ..differentiated import Differentiated
+from ..differentiated import DifferentiatedOperator
 from . import callers
 from .slopes import Slopes, Visit
 
@@ -31,7 +31,7 @@ def over_tape(
     start = Start.of(loss)
     slopes: Slopes[int, Call] = Slopes([journal.number(t) for t in start.differentiated], keep)
 
-    def look(at: Differentiated) -> None:
+    def look(at: DifferentiatedOperator) -> None:
         node, again = at.node, at.again
         call = by_key.get(node.key)
         if call is None:

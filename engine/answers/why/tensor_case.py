@@ -20,7 +20,7 @@ from .advice import advice
 from .amounts import SCALING
 from .answers import CUT, Answer, judge
 from .carried import keeper
-from .case import Case, Factor, Subject
+from .case import Case, Factor, TensorSubject
 from .copies import name_copy
 from .failures import ANEW
 from .journal_intent import JournalEvidence
@@ -132,7 +132,7 @@ class TensorCase(Case[int, Call]):
     def _loss_scale(self) -> float:
         return loss_scale(nodes_behind(self.start.differentiated))
 
-    def subjects(self) -> list[Subject[int]]:
+    def subjects(self) -> list[TensorSubject[int]]:
         own = [self.subject(t) for t in self.held]
         known = {s.value for s in own}
         return own + [s for t in self.names if (s := self.subject(t)).value not in known and self._is_read_in_vain(t)]
@@ -143,7 +143,7 @@ class TensorCase(Case[int, Call]):
         added = (e.time for of in self.journal.events.values() for e in of if e.kind == "added")
         return bool(reads) and reads[-1].time > min(added, default=reads[-1].time)
 
-    def parameters(self) -> list[Subject[int]]:
+    def parameters(self) -> list[TensorSubject[int]]:
         return [self.subject(t) for t in self.usual]
 
     def _was_a_weight(self, t: Tensor) -> bool:
@@ -162,14 +162,14 @@ class TensorCase(Case[int, Call]):
         """Return whether an operator keeps it for itself, as batch norm keeps its running mean."""
         return t.stop_gradient and self.journal.number(t) in self.statistics
 
-    def subject(self, t: Tensor) -> Subject[int]:
+    def subject(self, t: Tensor) -> TensorSubject[int]:
         """*t* as something that is asked about."""
         named = self.names.get(t)
         parameter = bool(getattr(t, "is_parameter", False))
         name = named.shown if named is not None else t.name
-        return Subject(name, t.name, self.journal.number(t), t.spec.shape, t.dtype.name, parameter, t)
+        return TensorSubject(name, t.name, self.journal.number(t), t.spec.shape, t.dtype.name, parameter, t)
 
-    def reason(self, subject: Subject[int]) -> Reason[int, Call]:
+    def reason(self, subject: TensorSubject[int]) -> Reason[int, Call]:
         reason = self._reasons.of_tensor(subject.held)
         if reason.verdict is Verdict.FROZEN and self.loss.stop_gradient:
             return replace(reason, verdict=Verdict.STOP_GRADIENT)  # nobody freezes everything on purpose
@@ -289,10 +289,10 @@ class TensorCase(Case[int, Call]):
             return False
         return bool({*difference.reads} & {*onward[0].reads} - {None})
 
-    def norm_of(self, subject: Subject[int]) -> float | None:
+    def norm_of(self, subject: TensorSubject[int]) -> float | None:
         return measured(subject.held.array).norm
 
-    def cause_of(self, subject: Subject[int], answer: Answer) -> Location:
+    def cause_of(self, subject: TensorSubject[int], answer: Answer) -> Location:
         if answer.verdict is not Verdict.NO_GRAD or not self._was_a_weight(subject.held):
             return answer.location
         maker = self._reasons.flow.maker[subject.value]  # an update written out: those of one block belong together
@@ -304,7 +304,7 @@ class TensorCase(Case[int, Call]):
 
     # -- beside the graph -----------------------------------------------------------------------------------------
 
-    def also(self, subject: Subject[int], answer: Answer) -> Answer:
+    def also(self, subject: TensorSubject[int], answer: Answer) -> Answer:
         if answer.verdict is Verdict.FROZEN and self._is_kept(subject.held):
             return replace(answer, label=STATISTICS)
         beside = self._evidence.intended(subject, self._judge(subject, answer))
@@ -316,7 +316,7 @@ class TensorCase(Case[int, Call]):
         )
         return replace(beside, said=(*beside.said, said))
 
-    def _judge(self, subject: Subject[int], answer: Answer) -> Answer:
+    def _judge(self, subject: TensorSubject[int], answer: Answer) -> Answer:
         looks = (
             self._allow_exclusion,
             self._no_leaf,
@@ -338,24 +338,24 @@ class TensorCase(Case[int, Call]):
         )
         return judge(looks, subject, answer)
 
-    def _allow_exclusion(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _allow_exclusion(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a tensor that whoever asks wants to get no gradient."""
         return replace(answer, finding=False) if answer.verdict is Verdict.NO_GRAD_SET else None
 
-    def _name_copy(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _name_copy(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a leaf of which a copy stands in the loss."""
         apart = answer.verdict.is_apart and subject.held.node is None
         return name_copy(self._reasons, subject, answer) if apart else None
 
-    def _pass_missing(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _pass_missing(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a tensor without a gradient: what follows is about what became of it."""
         return None if answer.has_gradient or answer.verdict.is_zero else answer
 
-    def _note_lost_uses(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _note_lost_uses(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         noted = self.lost.note(answer, subject.value) if answer.verdict is Verdict.OK else answer
         return None if noted is answer else noted
 
-    def _explain_no_grad(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _explain_no_grad(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a tensor that was made anew under ``no_grad``, or of which something keeps what was computed there."""
         if answer.verdict is not Verdict.NO_GRAD:
             return None
@@ -376,7 +376,7 @@ class TensorCase(Case[int, Call]):
         parameters = {self.journal.number(t) for t in self.names if getattr(t, "is_parameter", False)}
         return constant_gradients.behind(self._reasons, constant_gradients.misused(self._reasons, parameters))
 
-    def _constant(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _constant(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a tensor that a penalty on a gradient should train."""
         call = self._penalties.get(subject.value)
         if call is None or not answer.verdict.has(Aspect.BY_CONSTANT):
@@ -389,7 +389,7 @@ class TensorCase(Case[int, Call]):
             advice=advice(Verdict.CONSTANT),
         )
 
-    def _as_number(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _as_number(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a tensor of which one use goes into the loss as a Python number."""
         if answer.verdict is not Verdict.OK:
             return None
@@ -401,7 +401,7 @@ class TensorCase(Case[int, Call]):
         label = f"one use {Verdict.DETACHED.text}"
         return replace(answer, label=label, location=number.loc, said=(*answer.said, said))
 
-    def _round(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _round(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """Say where values left for NumPy or for a number, and where they came back."""
         if answer.verdict is not Verdict.DETACHED:
             return None
@@ -420,7 +420,7 @@ class TensorCase(Case[int, Call]):
         path = (self.loss_name, "…", CUT, f".{back.left.how}()", "…", name)
         return replace(answer, said=said, path=path, places=places)
 
-    def _explain_assignment(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _explain_assignment(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """A result that nobody used: where it was made after backward, a leaf of that name was replaced."""
         if not answer.verdict.is_apart or subject.held.node is None:
             return None
@@ -437,7 +437,7 @@ class TensorCase(Case[int, Call]):
             advice=say("change it in place: {name}.{assign} under no_grad(), or use an optimizer", name=subject.name),
         )
 
-    def _no_leaf(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _no_leaf(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """Return the answer about a result whose ``.grad`` the script reads as if it were a leaf."""
         t: Tensor = subject.held
         if not self._is_read_in_vain(t) or not (answer.has_gradient or answer.verdict.is_zero):
@@ -455,7 +455,7 @@ class TensorCase(Case[int, Call]):
             advice=say("call {retain} on it before backward, or make a leaf of it: .detach().requires_grad_()"),
         )
 
-    def _not_retained(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _not_retained(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """Return the answer about a result that gets a gradient."""
         t: Tensor = subject.held
         if t.node is None:
@@ -491,7 +491,7 @@ class TensorCase(Case[int, Call]):
     def _events(self, value: int, *kinds: str) -> list[Event]:
         return [e for e in self.journal.events.get(value, ()) if e.kind in kinds]
 
-    def _not_listed(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _not_listed(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         listings = self.journal.listings
         if not listings or not subject.is_parameter or any(subject.value in x.leaves for x in listings):
             return None
@@ -520,14 +520,14 @@ class TensorCase(Case[int, Call]):
         first = min((e.time for events in self.journal.events.values() for e in events if e.kind == "added"), default=0)
         return any(e.time > first for e in self._events(value, "written"))
 
-    def _is_nobodys(self, subject: Subject[int]) -> bool:
+    def _is_nobodys(self, subject: TensorSubject[int]) -> bool:
         """Return whether a parameter is written though no optimizer holds it that was made after it."""
         listings = self.journal.listings
         was_there = any(subject.value < x.time for x in listings)
         held = any(subject.value in x.leaves for x in listings)
         return subject.is_parameter and was_there and not held and bool(self._events(subject.value, "written"))
 
-    def _find_clearing(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _find_clearing(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """The gradient was cleared between backward and the step that should have used it."""
         events = self._events(subject.value, "added", "cleared", "step")
         kinds = [e.kind for e in events]
@@ -543,7 +543,7 @@ class TensorCase(Case[int, Call]):
             advice="clear gradients after step(), or before backward()",
         )
 
-    def _find_accumulation(self, subject: Subject[int], answer: Answer) -> Answer | None:
+    def _find_accumulation(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """Gradients of earlier steps were never cleared, although updates used them."""
         count, updated, stale, used, last = 0, False, False, 0, None
         for e in self._events(subject.value, "added", "cleared", "step", "written"):

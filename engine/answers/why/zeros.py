@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.vocabulary import title
 from .advice import advised
-from .scene import NORMS, Scene, first_of, normalises_one
+from .scene import NORMS, ZeroScene, first_of, normalises_one
 from .verdicts import Verdict
 
 
@@ -41,13 +41,13 @@ class Killer:
         return f"{self.verdict.text}{share}"
 
 
-def killer(scene: Scene) -> Killer:
+def killer(scene: ZeroScene) -> Killer:
     """Return what made the gradient zero (or None) in *scene*, and what to do about it."""
     cause = _killer(scene)
     return replace(cause, advice=advised(cause.verdict, scene))
 
 
-def _killer(scene: Scene) -> Killer:
+def _killer(scene: ZeroScene) -> Killer:
     if scene.type in _BRANCHES:
         return _BRANCHES[scene.type]
     if not scene.given:
@@ -60,7 +60,7 @@ def _killer(scene: Scene) -> Killer:
     return (_KINDS.get(scene.type) or _OF_TORCH.get(scene.type, _other))(scene)
 
 
-def zero_factor(scene: Scene) -> Killer | None:
+def zero_factor(scene: ZeroScene) -> Killer | None:
     """Return what multiplies by zero in *scene* whatever arrives; None if nothing does."""
     if scene.type == "scale":
         return (
@@ -75,12 +75,12 @@ def zero_factor(scene: Scene) -> Killer | None:
     return None
 
 
-def constant(scene: Scene) -> Killer | None:
+def constant(scene: ZeroScene) -> Killer | None:
     """Return the cause of a zero at an operator whose result is the same whatever it reads; None of others."""
     return killer(scene) if _has_one_share(scene, first_of(scene.outputs, "Out", "Softmax")) else None
 
 
-def cancelled(scene: Scene) -> Killer:
+def cancelled(scene: ZeroScene) -> Killer:
     """Return the cause where the terms that *scene* adds up cancel."""
     return Killer(Verdict.CANCELLED, f"what arrives at {scene.type} adds up to 0")
 
@@ -124,7 +124,7 @@ def _percent(mask: Any) -> float:
     return 100.0 * float(np.mean(mask)) if np.size(mask) else 0.0
 
 
-def _relu(scene: Scene) -> Killer:
+def _relu(scene: ZeroScene) -> Killer:
     out, x = first_of(scene.outputs, "Out"), first_of(scene.inputs, "X")
     values = out if out is not None else x
     dead = 100.0 if values is None else _percent(values <= 0)
@@ -141,7 +141,7 @@ def _relu(scene: Scene) -> Killer:
     )
 
 
-def _clip(scene: Scene) -> Killer:
+def _clip(scene: ZeroScene) -> Killer:
     x = first_of(scene.inputs, "X")
     if x is None:
         x = first_of(scene.outputs, "Out")
@@ -152,7 +152,7 @@ def _clip(scene: Scene) -> Killer:
     return Killer(Verdict.CLIPPED, f"every input of {scene.type} is outside{limits}: {_range(x)}".rstrip(": "), 100.0)
 
 
-def _explain_saturation(scene: Scene) -> Killer:
+def _explain_saturation(scene: ZeroScene) -> Killer:
     out, x = first_of(scene.outputs, "Out", "Softmax", "Y"), first_of(scene.inputs, "X", "Logits")
     if scene.type in SHARES:
         if _has_one_share(scene, out):
@@ -168,7 +168,7 @@ def _explain_saturation(scene: Scene) -> Killer:
     return Killer(Verdict.SATURATED, f"{scene.type} is flat there: {', '.join(facts)}".rstrip(": "))
 
 
-def _has_one_share(scene: Scene, out: Any) -> bool:
+def _has_one_share(scene: ZeroScene, out: Any) -> bool:
     axis = int(scene.attrs.get("axis", -1))
     return scene.type in SHARES and out is not None and bool(out.ndim) and out.shape[axis] == 1
 
@@ -180,7 +180,7 @@ _FLAT: dict[str, Callable[[Any], Any]] = {
 """Where an operator has reached its limits, by what it gives."""
 
 
-def _explain_norm(scene: Scene) -> Killer:
+def _explain_norm(scene: ZeroScene) -> Killer:
     scale = first_of(scene.inputs, "Scale")
     if scene.slot == "X" and scale is not None and scale.size and not np.any(scale):
         said = f"the scale of {scene.type} is 0 everywhere"
@@ -196,7 +196,7 @@ def _explain_norm(scene: Scene) -> Killer:
     )
 
 
-def _product(scene: Scene) -> Killer:
+def _product(scene: ZeroScene) -> Killer:
     """One factor is zero: another operand, or the gradient's own (the square of zero)."""
     mine = scene.slot
     for i, slot in enumerate(scene.operands):
@@ -216,16 +216,16 @@ def _product(scene: Scene) -> Killer:
     return Killer(Verdict.TIMES_ZERO, f"{scene.type} multiplies by 0 there")
 
 
-def _scale(scene: Scene) -> Killer:
+def _scale(scene: ZeroScene) -> Killer:
     return Killer(Verdict.TIMES_ZERO, "the factor of scale is 0")
 
 
-def _dropout(scene: Scene) -> Killer:
+def _dropout(scene: ZeroScene) -> Killer:
     p = float(scene.attrs.get("dropout_prob", 0.0))
     return Killer(Verdict.TIMES_ZERO, f"dropout with p = {p:g} dropped everything")
 
 
-def _explain_selection(scene: Scene) -> Killer:
+def _explain_selection(scene: ZeroScene) -> Killer:
     said = f"{scene.type} takes no element of it on the way to the loss"
     for i, slot in enumerate(scene.operands):
         mask = first_of(scene.inputs, slot) if slot in ("Condition", "Mask") else None
@@ -235,40 +235,40 @@ def _explain_selection(scene: Scene) -> Killer:
     return Killer(Verdict.NOT_SELECTED, said)
 
 
-def _explain_write(scene: Scene) -> Killer:
+def _explain_write(scene: ZeroScene) -> Killer:
     if scene.slot == "Before":
         return Killer(Verdict.NOT_SELECTED, "the loss reads no other place of the array than the one written here")
     said = "the loss does not read the place of the array that it is written to, before another tensor is written there"
     return Killer(Verdict.NOT_SELECTED, said)
 
 
-def _steps(scene: Scene) -> Killer:
+def _steps(scene: ZeroScene) -> Killer:
     return Killer(
         Verdict.NON_DIFFERENTIABLE, f"{scene.type} is constant between its steps: its gradient is 0 everywhere"
     )
 
 
-def _explain_division(scene: Scene) -> Killer:
+def _explain_division(scene: ZeroScene) -> Killer:
     """PyTorch's ``div``, which rounds where it is told to."""
     return _steps(scene) if scene.attrs.get("rounding_mode") else _product(scene)
 
 
-def _explain_hook(scene: Scene) -> Killer:
+def _explain_hook(scene: ZeroScene) -> Killer:
     return Killer(Verdict.TIMES_ZERO, "a backward hook of the module gives zeros in place of what arrives")
 
 
-def _explain_draws(scene: Scene) -> Killer:
+def _explain_draws(scene: ZeroScene) -> Killer:
     return Killer(
         Verdict.NON_DIFFERENTIABLE,
         f"{scene.type} draws its elements: its gradient in the probabilities is 0 everywhere",
     )
 
 
-def _cast(scene: Scene) -> Killer:
+def _cast(scene: ZeroScene) -> Killer:
     return Killer(Verdict.INTEGER, "cast to integers: what arrives is rounded to 0")
 
 
-def _other(scene: Scene) -> Killer:
+def _other(scene: ZeroScene) -> Killer:
     return Killer(Verdict.TIMES_ZERO, f"the gradient of {scene.type} is 0 for these values")
 
 
@@ -311,14 +311,14 @@ _CHOICES = _names(
 )
 _DIFFERENCES = NORMS | SHARES
 
-_OF_TORCH: dict[str, Callable[[Scene], Killer]] = {
+_OF_TORCH: dict[str, Callable[[ZeroScene], Killer]] = {
     "div": _explain_division,
     "aten.bernoulli": _explain_draws,
     "BackwardHookFunctionBackward": _explain_hook,
 }
 """Operators and nodes that PyTorch alone has."""
 
-_KINDS: dict[str, Callable[[Scene], Killer]] = {
+_KINDS: dict[str, Callable[[ZeroScene], Killer]] = {
     **dict.fromkeys(_names("relu relu6 leaky_relu prelu thresholded_relu"), _relu),
     **dict.fromkeys(_names("clip brelu hard_sigmoid hard_swish hard_shrink softshrink clip_by_norm"), _clip),
     **dict.fromkeys(_SATURATING, _explain_saturation),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...answers import own_rules
-from ...answers.gradcheck import UNCHECKED, WRONG, Checked
+from ...answers.gradcheck import UNCHECKED, WRONG, LeafCheck
 from ...core.command_errors import CommandError
 from ...core.errors import GradtoolError
 from ...eager.pylayer import LayerNode
@@ -40,7 +40,7 @@ def _own_rules(loss: Evidence | OtherLoss) -> list[GradNode]:
     return [n for n in nodes if isinstance(n, (LayerNode, ForeignNode)) and own_rules.is_own(n)]
 
 
-def _compared(evidence: Evidence, loss: Evidence | OtherLoss) -> Sequence[Checked]:
+def _compared(evidence: Evidence, loss: Evidence | OtherLoss) -> Sequence[LeafCheck]:
     """Gradients beside differences; of another framework's run where what is not the user's own comes out right."""
     own = _own_rules(loss)
     if not any(isinstance(node, ForeignNode) for node in own):

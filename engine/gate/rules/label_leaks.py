@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...answers.flow.fact import Kind
+from ...answers.flow.fact import FactKind
 from ..finding import Severity
 from ..rule import Rule, of_flow
 
@@ -15,7 +15,7 @@ RULE = Rule(
         "Where it is meant, as by a margin on the logit of the right class, a waiver says so."
     ),
     severity=Severity.WARNING,
-    look=of_flow(Kind.LABEL),
+    look=of_flow(FactKind.LABEL),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

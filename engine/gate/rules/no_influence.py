@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...answers.flow.fact import Kind
+from ...answers.flow.fact import FactKind
 from ..finding import Severity
 from ..rule import Rule, of_flow
 
@@ -15,7 +15,7 @@ RULE = Rule(
         "prediction for a text depend on the length of its neighbours."
     ),
     severity=Severity.WARNING,
-    look=of_flow(Kind.WITHOUT, Kind.PADDING),
+    look=of_flow(FactKind.WITHOUT, FactKind.PADDING),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

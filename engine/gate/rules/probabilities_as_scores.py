@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...answers.flow.fact import Kind
+from ...answers.flow.fact import FactKind
 from ..finding import Severity
 from ..rule import Rule, of_flow
 
@@ -16,7 +16,7 @@ RULE = Rule(
         "without end. Nothing raises, and the model learns slowly, or nothing."
     ),
     severity=Severity.WARNING,
-    look=of_flow(Kind.SQUASHED),
+    look=of_flow(FactKind.SQUASHED),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...answers.flow.fact import Kind
+from ...answers.flow.fact import FactKind
 from ..finding import Severity
 from ..rule import Rule, of_flow
 
@@ -15,7 +15,7 @@ RULE = Rule(
         "what self.training is, and layers in a plain list are not switched by eval()."
     ),
     severity=Severity.WARNING,
-    look=of_flow(Kind.RANDOM, declared="sampling"),
+    look=of_flow(FactKind.RANDOM, declared="sampling"),
     options={"sampling": (0, "1 says that the model is not meant to draw samples, as a variational autoencoder is")},
     wrong="""\
 import paddle

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...answers.flow.fact import Kind
+from ...answers.flow.fact import FactKind
 from ..finding import Severity
 from ..rule import Rule, of_flow
 
@@ -16,7 +16,7 @@ RULE = Rule(
         "units that a parameter reads: what a trained classifier predicts may be flat."
     ),
     severity=Severity.WARNING,
-    look=of_flow(Kind.FLAT),
+    look=of_flow(FactKind.FLAT),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...answers.flow.fact import Kind
+from ...answers.flow.fact import FactKind
 from ..finding import Severity
 from ..rule import Rule, of_flow
 
@@ -15,7 +15,7 @@ RULE = Rule(
         "A mask that is not used, that is transposed, or that is one step too wide."
     ),
     severity=Severity.ERROR,
-    look=of_flow(Kind.FUTURE, declared="causal"),
+    look=of_flow(FactKind.FUTURE, declared="causal"),
     options={"causal": (0, "1 says that the model is causal; else it is asked where a triangular mask is seen")},
     wrong="""\
 import paddle

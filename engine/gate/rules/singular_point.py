@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...answers.flow.fact import Kind
+from ...answers.flow.fact import FactKind
 from ..finding import Severity
 from ..rule import Rule, of_flow
 
@@ -16,7 +16,7 @@ RULE = Rule(
         "shows it. An epsilon, a clip or a function that stays above 0 keeps the operand away: nothing is found then."
     ),
     severity=Severity.WARNING,
-    look=of_flow(Kind.SINGULAR),
+    look=of_flow(FactKind.SINGULAR),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...answers.flow.fact import Kind
+from ...answers.flow.fact import FactKind
 from ..finding import Severity
 from ..rule import Rule, of_flow
 
@@ -15,7 +15,7 @@ RULE = Rule(
         "mean of the targets, and no further."
     ),
     severity=Severity.WARNING,
-    look=of_flow(Kind.SPREAD),
+    look=of_flow(FactKind.SPREAD),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ...answers.training.updates import Idle, Spent, Unstepped
+from ...answers.training.updates import Idle, SpentOptimizer, Unstepped
 from ...answers.why import callers
 from ...core import source
 from ...core.source import NOWHERE
-from ...questions.first_steps import Named
+from ...questions.first_steps import NamedFact
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule
@@ -62,7 +62,7 @@ _TINY = 1e-9
 """A rate below it is the reason itself: no gradient of ordinary size moves a float32 parameter by it."""
 
 
-def _left_behind(held: Named[Idle], options: Options) -> Iterator[Hit]:
+def _left_behind(held: NamedFact[Idle], options: Options) -> Iterator[Hit]:
     """What an optimizer leaves as it is, though it has gradients, while it changes others."""
     idle = held.seen
     still = [n for n, steps in zip(held.names, idle.pushed, strict=True) if steps >= options["steps"]]
@@ -78,7 +78,7 @@ def _left_behind(held: Named[Idle], options: Options) -> Iterator[Hit]:
         )
 
 
-def _unstepped(optimizers: Iterable[Named[Unstepped]], options: Options) -> Iterator[Hit]:
+def _unstepped(optimizers: Iterable[NamedFact[Unstepped]], options: Options) -> Iterator[Hit]:
     """Optimizers that make no step in the whole file, whether or not somebody clears the gradients."""
     for named in optimizers:
         optimizer, names = named.seen, named.names
@@ -99,7 +99,7 @@ _PART = 5
 """A rate that falls to 0 at the end of a training is meant; of less than a fifth of the steps nothing is said."""
 
 
-def _spent(optimizers: Iterable[Named[Spent]], options: Options) -> Iterator[Hit]:
+def _spent(optimizers: Iterable[NamedFact[SpentOptimizer]], options: Options) -> Iterator[Hit]:
     """Optimizers whose learning rate became 0 well before the file stopped training."""
     for named in optimizers:
         optimizer, names = named.seen, named.names

@@ -1,6 +1,6 @@
 """From an ONNX graph to a static program: names, constants, sources, and what is lacking.
 
-Nodes are taken in their order. What a node reads is an :class:`.node.Entry`: an initializer becomes a parameter with
+Nodes are taken in their order. A node reads a :class:`.node.GraphName`: an initializer becomes a parameter with
 its name when the first operator reads it, a constant is folded into whoever takes it as a number. Lists of sizes are
 followed even where some sizes are not known, so that a shape that is computed from shapes becomes an attribute; what
 was only computed for that is taken out at the end.
@@ -29,10 +29,10 @@ from ...ops.stand_in import Absent, StandIn
 from ...script.renaming import rename
 from . import narrow, sizes
 from .errors import Lacking, Malformed
-from .node import Entry, Node
+from .node import GraphName, OnnxNode
 from .operators import rows
 from .origins import Origins
-from .sources import Sources
+from .sources import OnnxSources
 from .tensors import array_of, is_real, meant, type_name
 
 EXPECTED: Final = "an ONNX model"
@@ -47,7 +47,7 @@ _MOST_NODES: Final = 200_000
 """Nodes with those that loops repeat: a file of some bytes can ask for any number of rounds."""
 
 
-class Builder:
+class OnnxBuilder:
     """The program of a graph, while it is built.
 
     Attributes:
@@ -63,7 +63,7 @@ class Builder:
         self.program = Program()
         self.absent = Absent()
         self.notes: list[str] = []
-        self.sources = Sources(file)
+        self.sources = OnnxSources(file)
         self.names: dict[Variable, str] = {}
         self.opset = 0
         self.inferred: Callable[[str], Any] = lambda name: None
@@ -101,11 +101,11 @@ class Builder:
         self.finish(results)
         return results
 
-    def flat(self, entry: Entry) -> list[Entry]:
+    def flat(self, entry: GraphName) -> list[GraphName]:
         """*entry*, or the entries of the sequence that it is."""
         return [entry] if entry.many is None else list(entry.many)
 
-    def initializers(self, graph: Any, env: dict[str, Entry]) -> dict[str, Entry]:
+    def initializers(self, graph: Any, env: dict[str, GraphName]) -> dict[str, GraphName]:
         """*env* with the values that a graph holds."""
         env = dict(env)
         if graph.sparse_initializer:
@@ -119,12 +119,12 @@ class Builder:
                 self.fail(str(error))
             kind = self.meant(proto.data_type)
             learnt = is_real(array) and not kind and origins.is_learnt(proto.name)
-            env[proto.name] = Entry(origins.name(proto.name), array=array, learnt=learnt)
+            env[proto.name] = GraphName(origins.name(proto.name), array=array, learnt=learnt)
             env[proto.name].kind = kind
         self.at = ""
         return env
 
-    def fed(self, value: Any) -> Entry:
+    def fed(self, value: Any) -> GraphName:
         """An input of the graph."""
         self.at = f", input {value.name!r}"
         kind = value.type.WhichOneof("value")
@@ -144,7 +144,7 @@ class Builder:
             self.program.global_block(), value.name, TensorSpec(shape, dtype), is_data=True, stop_gradient=True
         )
         self.program.global_block().vars[v.name] = v
-        entry = Entry(value.name, v)
+        entry = GraphName(value.name, v)
         entry.kind = self.meant(tensor.elem_type)
         self.at = ""
         return entry
@@ -179,7 +179,7 @@ class Builder:
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
-    def walk(self, nodes: Iterable[Any], env: dict[str, Entry]) -> None:
+    def walk(self, nodes: Iterable[Any], env: dict[str, GraphName]) -> None:
         """Emit *nodes* in their order; what they make goes to *env*."""
         for proto in nodes:
             self.nodes += 1
@@ -196,7 +196,7 @@ class Builder:
                 source.pretend(stood)
             self.at = before
 
-    def node(self, proto: Any, env: dict[str, Entry]) -> None:
+    def node(self, proto: Any, env: dict[str, GraphName]) -> None:
         """Emit one node."""
         entries = []
         for name in proto.input:
@@ -226,7 +226,7 @@ class Builder:
             if name and entry is not None:
                 env[name] = entry
 
-    def results(self, proto: Any, entries: list[Entry | None], env: dict[str, Entry]) -> list[Entry | None]:
+    def results(self, proto: Any, entries: list[GraphName | None], env: dict[str, GraphName]) -> list[GraphName | None]:
         """What a node makes, folded where all that it reads is constant."""
         if proto.domain not in ("", "ai.onnx"):
             raise Lacking(f"of the domain {proto.domain}")
@@ -238,8 +238,8 @@ class Builder:
             if entry is not None and entry.variable is None:
                 entry.learnt = False
         if self.folds(proto, entries):
-            return self.folded(row, Node(self, proto, entries, self.opset, True))
-        node = Node(self, proto, entries, self.opset, False)
+            return self.folded(row, OnnxNode(self, proto, entries, self.opset, True))
+        node = OnnxNode(self, proto, entries, self.opset, False)
         followed = sizes.followed(node)
         node.env = env
         block = default.current_block()
@@ -253,7 +253,7 @@ class Builder:
             results[0].sizes = followed
         return results
 
-    def entries(self, node: Node, made: list[Any]) -> list[Entry | None]:
+    def entries(self, node: OnnxNode, made: list[Any]) -> list[GraphName | None]:
         """The entries of what a row has made, of the types that the file means."""
         kinds = [e.kind for e in node.entries if e is not None and e.kind]
         if not kinds:
@@ -267,19 +267,19 @@ class Builder:
             results.append(entry)
         return results
 
-    def entry(self, name: str, made: Any) -> Entry | None:
+    def entry(self, name: str, made: Any) -> GraphName | None:
         """The entry of what a row has made."""
-        if made is None or isinstance(made, Entry):
+        if made is None or isinstance(made, GraphName):
             return made
         if isinstance(made, np.ndarray):
-            return Entry(name, array=made)
+            return GraphName(name, array=made)
         if isinstance(made, Variable) and made.op is not None and made not in self.names and name:
             self.names[made] = name
         if isinstance(made, Variable) and not made.dtype.is_differentiable:
             made.stop_gradient = True
-        return Entry(name, made)
+        return GraphName(name, made)
 
-    def folds(self, proto: Any, entries: Sequence[Entry | None]) -> bool:
+    def folds(self, proto: Any, entries: Sequence[GraphName | None]) -> bool:
         """Whether all that a node reads is constant, and small."""
         present = [e for e in entries if e is not None]
         if not present or proto.op_type in rows.NEVER_FOLDED:
@@ -289,7 +289,7 @@ class Builder:
         small = sum(e.array.size for e in present) <= _MOST_FOLDED
         return small and sizes.stays_small(proto.op_type, present, _MOST_FOLDED)
 
-    def folded(self, row: Callable[[Any], Any], node: Node) -> list[Entry | None]:
+    def folded(self, row: Callable[[Any], Any], node: OnnxNode) -> list[GraphName | None]:
         """What a node makes of constants: its row in dynamic mode."""
         with state.dynamic_mode(), paddle.no_grad():
             made = row(node)
@@ -305,7 +305,7 @@ class Builder:
                 self.names.pop(v, None)
         del block.ops[count:]
 
-    def stand_in(self, proto: Any, entries: Sequence[Entry | None], why: str) -> list[Entry | None]:
+    def stand_in(self, proto: Any, entries: Sequence[GraphName | None], why: str) -> list[GraphName | None]:
         """Append an operator that stands for one that gradtool lacks."""
         told = f"{proto.op_type} {proto.name}".strip()
         place = source.short(source.here())
@@ -326,7 +326,7 @@ class Builder:
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def value(self, entry: Entry, folding: bool) -> Any:
+    def value(self, entry: GraphName, folding: bool) -> Any:
         """The tensor of an entry where constants are folded, and its variable elsewhere."""
         if folding:
             return paddle.to_tensor(entry.array)
@@ -336,7 +336,7 @@ class Builder:
             entry.variable = self.held(entry)
         return entry.variable
 
-    def held(self, entry: Entry) -> Variable:
+    def held(self, entry: GraphName) -> Variable:
         """A variable that lives in the scope, with the elements of a constant; a parameter, if training changes it."""
         block = self.program.global_block()
         name = entry.name if entry.name not in block.vars else self.program.names(f"{entry.name}.constant")
@@ -358,8 +358,8 @@ def _fault(operator: str, error: Exception) -> tuple[str, str | None]:
     return f"its operands or attributes fit no {operator}: {error}", None
 
 
-def _constant(name: str, made: Any) -> Entry | None:
+def _constant(name: str, made: Any) -> GraphName | None:
     """The entry of what a row has made of constants."""
-    if made is None or isinstance(made, Entry):
+    if made is None or isinstance(made, GraphName):
         return made
-    return Entry(name, array=np.asarray(made if isinstance(made, np.ndarray) else made.numpy()))
+    return GraphName(name, array=np.asarray(made if isinstance(made, np.ndarray) else made.numpy()))

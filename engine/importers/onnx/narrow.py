@@ -1,6 +1,6 @@
 """Element types that gradtool has not, kept in wider ones: which values they have, and how others become these.
 
-An :class:`.node.Entry` says as its ``kind`` which type the file means; elements of it are always values of that type.
+The ``kind`` of a :class:`.node.GraphName` is the type that the file means; its elements are always values of that type.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ from .narrow import CARRIERS
 from .tensors import array_of, kind_of
 
 if TYPE_CHECKING:
-    from .graph import Builder
+    from .graph import OnnxBuilder
 
 
-class Entry:
+class GraphName:
     """What a name of the graph stands for.
 
     Attributes:
@@ -38,10 +38,10 @@ class Entry:
         self.sizes: list[int | None] | None = None
         self.kind = ""
         self.real: Any = None
-        self.many: list[Entry] | None = None
+        self.many: list[GraphName] | None = None
 
 
-class Node:
+class OnnxNode:
     """A node: its attributes, and its operands in the mode that the row is called in.
 
     Attributes:
@@ -51,7 +51,9 @@ class Node:
         entries: the operands; None for those that are left out.
     """
 
-    def __init__(self, builder: Builder, proto: Any, entries: list[Entry | None], opset: int, folding: bool) -> None:
+    def __init__(
+        self, builder: OnnxBuilder, proto: Any, entries: list[GraphName | None], opset: int, folding: bool
+    ) -> None:
         from onnx import AttributeProto
 
         self.builder = builder
@@ -61,7 +63,7 @@ class Node:
         self.opset = opset
         self.entries = entries
         self.folding = folding
-        self.env: dict[str, Entry] = {}
+        self.env: dict[str, GraphName] = {}
         """What the names around it stand for, for graphs inside."""
         self._types = AttributeProto
         self._attributes = {a.name: a for a in proto.attribute}
@@ -75,7 +77,7 @@ class Node:
         """Whether operand *i* is there."""
         return i < len(self.entries) and self.entries[i] is not None
 
-    def entry(self, i: int) -> Entry:
+    def entry(self, i: int) -> GraphName:
         """Operand *i*; raises :class:`Malformed` where it is left out."""
         entry = self.entries[i] if i < len(self.entries) else None
         if entry is None:
@@ -98,7 +100,7 @@ class Node:
         """The element type of operand *i* that the file means."""
         return self.entry(i).kind or kind_of(self[i])
 
-    def made(self, value: Any, kind: str = "", real: Any = None) -> Entry:
+    def made(self, value: Any, kind: str = "", real: Any = None) -> GraphName:
         """The entry of the first output.
 
         Args:
@@ -106,7 +108,7 @@ class Node:
             real: what it was before it was rounded.
         """
         name = self.outputs[0]
-        entry = Entry(name, array=np.asarray(value.numpy())) if self.folding else self.builder.entry(name, value)
+        entry = GraphName(name, array=np.asarray(value.numpy())) if self.folding else self.builder.entry(name, value)
         assert entry is not None
         entry.kind = kind if kind in CARRIERS else ""
         entry.real = None if self.folding else real

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ...core.command_errors import unknown
-from .. import Sizes
+from .. import UnknownSizes
 
 _USUAL: Final = (4, 32, 224)
 """What is tried, one after the other: 32 and 224 are sides of images."""
@@ -40,7 +40,7 @@ class OpenSizes:
             for name in _names(text):
                 self.first[name] = self.first.get(name, False) or axis == 0
 
-    def attempts(self, told: Sizes) -> Iterator[dict[str, int]]:
+    def attempts(self, told: UnknownSizes) -> Iterator[dict[str, int]]:
         """Sizes by name to read the file with, one after the other: the first are those that are told.
 
         Raises:

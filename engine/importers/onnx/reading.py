@@ -12,8 +12,8 @@ from ...core.collector import pause_gc
 from ...core.errors import FileFormatError, UnsupportedError
 from ...core.spec import TensorSpec
 from ...ir.variable import Variable
-from .. import UNTOLD, Imported, Sizes
-from .graph import EXPECTED, Builder
+from .. import UNTOLD, Imported, UnknownSizes
+from .graph import EXPECTED, OnnxBuilder
 from .open_sizes import OpenSizes
 from .operators import rows
 from .tensors import type_name
@@ -47,7 +47,7 @@ def parse(data: bytes, file: str) -> Any:
     return model
 
 
-def read(data: bytes, file: str, folder: Path, told: Sizes = UNTOLD) -> Imported:
+def read(data: bytes, file: str, folder: Path, told: UnknownSizes = UNTOLD) -> Imported:
     """The program that *data*, an ONNX model, describes; values of its parameters go to the current scope.
 
     Args:
@@ -66,10 +66,10 @@ def read(data: bytes, file: str, folder: Path, told: Sizes = UNTOLD) -> Imported
         return _most_complete(model, file, folder, opset, told)
 
 
-def _most_complete(model: Any, file: str, folder: Path, opset: int, told: Sizes) -> Imported:
+def _most_complete(model: Any, file: str, folder: Path, opset: int, told: UnknownSizes) -> Imported:
     """The program with those sizes, of all that are tried, that leave fewest operators lacking."""
     sizes = OpenSizes(model)
-    best: tuple[int, Builder, list[Variable]] | None = None
+    best: tuple[int, OnnxBuilder, list[Variable]] | None = None
     fault: FileFormatError | None = None
     begun = 0
     for number, attempt in enumerate(sizes.attempts(told)):
@@ -94,7 +94,7 @@ def _most_complete(model: Any, file: str, folder: Path, opset: int, told: Sizes)
     return Imported(builder.program, tuple(v.name for v in results), tuple(builder.notes))
 
 
-def _taken(sizes: Mapping[str, int], told: Sizes, count: int) -> str:
+def _taken(sizes: Mapping[str, int], told: UnknownSizes, count: int) -> str:
     """What is said of sizes that the file leaves open and operators need."""
     text = ", ".join(f"{name} = {size}" for name, size in sizes.items() if name not in told.named)
     who = f"{count} of its operators {'needs' if count == 1 else 'need'} them" if count else "it cannot be read without"
@@ -102,9 +102,9 @@ def _taken(sizes: Mapping[str, int], told: Sizes, count: int) -> str:
     return f"sizes that the file leaves open are taken as {text}, since {who}; --arg {name}={2 * size} gives others"
 
 
-def _built(model: Any, file: str, folder: Path, opset: int) -> tuple[Builder, list[Variable]]:
+def _built(model: Any, file: str, folder: Path, opset: int) -> tuple[OnnxBuilder, list[Variable]]:
     """The program of a model that is sound, and what it computes."""
-    builder = Builder(file, folder)
+    builder = OnnxBuilder(file, folder)
     inlined = _inlined(model, file, opset)
     builder.inferred = _inferred(inlined)
     with state.static_mode():

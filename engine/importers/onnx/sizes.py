@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .errors import Malformed
-from .node import Entry, Node
+from .node import GraphName, OnnxNode
 
 Sizes = list[int | None]
 
 
-def followed(node: Node) -> Sizes | None:
+def followed(node: OnnxNode) -> Sizes | None:
     """The elements of what *node* makes, as far as they are known; None where it makes no list of sizes."""
     follow = _FOLLOWED.get(node.kind)
     return None if follow is None else follow(node)
@@ -27,13 +27,13 @@ def shape_of(value: Any) -> Sizes:
     return [None if d < 0 else int(d) for d in value.shape]
 
 
-def _shape(node: Node) -> Sizes | None:
+def _shape(node: OnnxNode) -> Sizes | None:
     whole = shape_of(node[0])
     start, end = node.whole("start", 0), node.whole("end", len(whole))
     return whole[slice(*slice(start, end).indices(len(whole)))]
 
 
-def _gather(node: Node) -> Sizes | None:
+def _gather(node: OnnxNode) -> Sizes | None:
     held, picks = node.entry(0).sizes, node.array(1)
     if held is None or picks is None or picks.ndim > 1:
         return None
@@ -42,22 +42,22 @@ def _gather(node: Node) -> Sizes | None:
     return [held[int(i)] for i in picks.reshape(-1)]
 
 
-def _joined(node: Node) -> Sizes | None:
+def _joined(node: OnnxNode) -> Sizes | None:
     lists = [node.sizes(i) for i in range(len(node))]
     if any(part is None for part in lists):
         return None
     return [size for part in lists if part is not None for size in part]
 
 
-def _same(node: Node) -> Sizes | None:
+def _same(node: OnnxNode) -> Sizes | None:
     return node.entry(0).sizes
 
 
-def _cast(node: Node) -> Sizes | None:
+def _cast(node: OnnxNode) -> Sizes | None:
     return node.entry(0).sizes if node.whole("to") in (6, 7) else None
 
 
-def _sliced(node: Node) -> Sizes | None:
+def _sliced(node: OnnxNode) -> Sizes | None:
     held = node.entry(0).sizes
     if held is None:
         return None
@@ -71,8 +71,8 @@ def _sliced(node: Node) -> Sizes | None:
     return held[slice(node.wholes("starts", [0])[0], node.wholes("ends", [len(held)])[0])]
 
 
-def _computed(compute: Callable[[int, int], int]) -> Callable[[Node], Sizes | None]:
-    def follow(node: Node) -> Sizes | None:
+def _computed(compute: Callable[[int, int], int]) -> Callable[[OnnxNode], Sizes | None]:
+    def follow(node: OnnxNode) -> Sizes | None:
         a, b = node.sizes_or_none(0), node.sizes_or_none(1)
         if a is None or b is None or (len(a) != len(b) and 1 not in (len(a), len(b))):
             return None
@@ -84,7 +84,7 @@ def _computed(compute: Callable[[int, int], int]) -> Callable[[Node], Sizes | No
     return follow
 
 
-def _compared(node: Node) -> Sizes | None:
+def _compared(node: OnnxNode) -> Sizes | None:
     """1 where two sizes are equal, 0 where not: one that is not known is none below 0."""
     a, b = node.sizes_or_none(0), node.sizes_or_none(1)
     if a is None or b is None or len(a) != len(b):
@@ -99,7 +99,7 @@ def _is_equal(x: int | None, y: int | None) -> int | None:
     return 0 if known is not None and known < 0 else None
 
 
-def _chosen(node: Node) -> Sizes | None:
+def _chosen(node: OnnxNode) -> Sizes | None:
     condition = node.array(0)
     which = node.entry(0).sizes if condition is None else [int(c) for c in condition.reshape(-1)[:64]]
     a, b = node.sizes_or_none(1), node.sizes_or_none(2)
@@ -108,7 +108,7 @@ def _chosen(node: Node) -> Sizes | None:
     return [None if w is None else (x if w else y) for w, x, y in zip(which, a, b, strict=True)]
 
 
-_FOLLOWED: dict[str, Callable[[Node], Sizes | None]] = {
+_FOLLOWED: dict[str, Callable[[OnnxNode], Sizes | None]] = {
     "Shape": _shape,
     "Gather": _gather,
     "Concat": _joined,
@@ -128,28 +128,28 @@ _FOLLOWED: dict[str, Callable[[Node], Sizes | None]] = {
 """By operator."""
 
 
-def stays_small(kind: str, entries: Sequence[Entry], most: int) -> bool:
+def stays_small(kind: str, entries: Sequence[GraphName], most: int) -> bool:
     """Whether an operator that makes more than it reads stays below *most* elements here."""
     grows = _GROWS.get(kind)
     return grows is None or abs(grows(entries)) <= most
 
 
-def _product(entry: Entry) -> float:
+def _product(entry: GraphName) -> float:
     array = entry.array
     return math.prod(float(n) for n in array.reshape(-1)) if array is not None and array.size <= 64 else math.inf
 
 
-def _spread(entries: Sequence[Entry]) -> float:
+def _spread(entries: Sequence[GraphName]) -> float:
     product = _product(entries[1]) if len(entries) > 1 else 1
     return max(product, 1) * max(entries[0].array.size, 1) if entries[0].array is not None else math.inf
 
 
-def _span(entries: Sequence[Entry]) -> float:
+def _span(entries: Sequence[GraphName]) -> float:
     start, end, step = (float(e.array.reshape(-1)[0]) if e.array is not None else math.inf for e in entries[:3])
     return abs(end - start) / abs(step) if step else math.inf
 
 
-_GROWS: dict[str, Callable[[Sequence[Entry]], float]] = {
+_GROWS: dict[str, Callable[[Sequence[GraphName]], float]] = {
     "ConstantOfShape": lambda entries: _product(entries[0]),
     "Expand": _spread,
     "Tile": _spread,

@@ -20,7 +20,7 @@ _MOST: Final = 100
 _LONGEST: Final = 160
 
 
-class Sources:
+class OnnxSources:
     """The locations of the nodes of one file.
 
     Args:

@@ -24,11 +24,11 @@ _IR: Final = 8
 MOST_TOLD: Final = 12
 
 
-class Unwritten(Exception):
+class MissingRow(Exception):
     """An operator, or a form of it, that has no row."""
 
 
-class Writer:
+class GraphWriter:
     """The nodes of a graph, while it is written.
 
     Attributes:
@@ -58,13 +58,13 @@ class Writer:
         for op in ops:
             try:
                 _write(self, op)
-            except Unwritten as error:
+            except MissingRow as error:
                 self.lacking.setdefault(f"{op.type} ({error})" if str(error) else op.type)
 
     @contextmanager
-    def graph(self) -> Iterator[Graph]:
+    def graph(self) -> Iterator[OnnxGraph]:
         """Have what is written go to a graph inside a node; what it gives to variables holds in it alone."""
-        graph = Graph(self)
+        graph = OnnxGraph(self)
         around, values = self.nodes, dict(self.values)
         self.nodes = graph.nodes
         try:
@@ -135,14 +135,14 @@ class Writer:
         self.values[v] = name
 
 
-class Graph:
+class OnnxGraph:
     """A graph inside a node, while it is written.
 
     Attributes:
         nodes: so far.
     """
 
-    def __init__(self, w: Writer) -> None:
+    def __init__(self, w: GraphWriter) -> None:
         self.w = w
         self.nodes: list[Any] = []
         self._takes: list[Any] = []
@@ -169,14 +169,14 @@ class Graph:
         return self.w.helper.make_graph(self.nodes, name, self._takes, self._gives)
 
 
-class Call:
+class OnnxCall:
     """An operator, as rows see it.
 
     Attributes:
         w: what it is written to.
     """
 
-    def __init__(self, w: Writer, op: Operator) -> None:
+    def __init__(self, w: GraphWriter, op: Operator) -> None:
         self.w = w
         self.op = op
         self.attrs: Mapping[str, Any] = op.attrs
@@ -199,7 +199,7 @@ class Call:
         """The only variable of an input slot."""
         held = self.many(slot)
         if len(held) != 1:
-            raise Unwritten(f"without {slot}")
+            raise MissingRow(f"without {slot}")
         return held[0]
 
     def has(self, slot: str) -> bool:
@@ -215,10 +215,10 @@ class Call:
         return held[0] if held else None
 
     def only(self, *slots: str) -> None:
-        """Raise :class:`Unwritten` where one of these inputs is there."""
+        """Raise :class:`MissingRow` where one of these inputs is there."""
         for slot in slots:
             if self.has(slot):
-                raise Unwritten(f"with {slot}")
+                raise MissingRow(f"with {slot}")
 
 
 def write(program: Program, values: Mapping[str, Any], outputs: Sequence[str]) -> bytes:
@@ -237,7 +237,7 @@ def write(program: Program, values: Mapping[str, Any], outputs: Sequence[str]) -
         raise UnsupportedError(
             "ONNX files are written with the package onnx, which is not installed.", hint="pip install 'gradtool[onnx]'"
         ) from None
-    w = Writer(program)
+    w = GraphWriter(program)
     block = program.global_block()
     w.write(block.ops)
     if w.lacking:
@@ -250,13 +250,13 @@ def write(program: Program, values: Mapping[str, Any], outputs: Sequence[str]) -
     return _model(onnx, w, values, [block.vars[n] for n in outputs])
 
 
-def _write(w: Writer, op: Operator) -> None:
+def _write(w: GraphWriter, op: Operator) -> None:
     from . import writers
 
     row = writers.TABLE.get(op.type)
     if row is None:
-        raise Unwritten
-    call = Call(w, op)
+        raise MissingRow
+    call = OnnxCall(w, op)
     made = row(call)
     for slot, value in made.items() if isinstance(made, dict) else [(_first(op), made)]:
         listed = call.results(slot)
@@ -270,7 +270,7 @@ def _first(op: Operator) -> str:
     return "Out" if "Out" in slots else slots[0]
 
 
-def _model(onnx: Any, w: Writer, values: Mapping[str, Any], outputs: Sequence[Variable]) -> bytes:
+def _model(onnx: Any, w: GraphWriter, values: Mapping[str, Any], outputs: Sequence[Variable]) -> bytes:
     from onnx import helper, numpy_helper
 
     block = w.program.global_block()

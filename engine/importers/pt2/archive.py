@@ -16,7 +16,7 @@ from ...core.errors import FileFormatError
 from ...files import jsontext, torch_tensors
 from ...files.jsontext import shorten_value
 from ...files.torch_tensors import Elements
-from ...files.zipped import DEFLATED, MOST_INFLATED, Archive, Member
+from ...files.zipped import DEFLATED, MOST_INFLATED, Member, ZipArchive
 from .versions import NEWEST, OLDEST, modern, own_name
 
 EXPECTED: Final = "an archive of torch.export"
@@ -99,7 +99,7 @@ def read(data: bytes, file: str) -> Archived:
 class _Reader:
     def __init__(self, data: bytes, file: str) -> None:
         self.file = file
-        self.zip = Archive(io.BytesIO(data), len(data), self.fail, "torch.export.save compresses nothing")
+        self.zip = ZipArchive(io.BytesIO(data), len(data), self.fail, "torch.export.save compresses nothing")
         self.size = len(data)
         self.members: dict[str, tuple[Member, int]] = {}
         self.archived = Archived({}, {}, [], {})
@@ -185,7 +185,7 @@ class _Reader:
         if not isinstance(content, dict):
             self.fail(f"{name} lists nothing")
         for key, value in content.items():
-            if not isinstance(key, str) or not isinstance(value, torch_tensors.Tensor):
+            if not isinstance(key, str) or not isinstance(value, torch_tensors.TorchTensor):
                 self.fail(f"{shorten_value(key)} in {name} is no tensor")
             tensor = own_name(key)
             self.archived.values[tensor] = value.array
@@ -226,7 +226,7 @@ class _Reader:
     def take_one(self, tensor: str, path: str, payload: bytes) -> None:
         """Put a tensor that is a file of ``torch.save`` of its own, into the values."""
         value = torch_tensors.read(payload, f"{self.file}, {path}")
-        if not isinstance(value, torch_tensors.Tensor):
+        if not isinstance(value, torch_tensors.TorchTensor):
             self.fail(f"{shorten_value(tensor)} in {path} is no tensor")
         self.archived.values[tensor] = value.array
 

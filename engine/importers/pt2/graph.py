@@ -28,10 +28,10 @@ from ...ops.stand_in import Absent, StandIn
 from ...script.renaming import rename
 from .archive import EXPECTED, Archived, kind_name, kind_told
 from .errors import Missing, Unsound
-from .node import Meta, Node, cast, is_tensor, kind_of, plain
+from .node import Meta, Pt2Node, cast, is_tensor, kind_of, plain
 from .operators import rows
-from .sources import Sources
-from .values import Held, behind_autograd
+from .sources import Pt2Sources
+from .values import HeldTensor, behind_autograd
 
 _WRONG: Final = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError, AssertionError)
 """What Python and NumPy raise for arguments that no row expects."""
@@ -46,7 +46,7 @@ Scope = dict[str, Any]
 """What the names of one graph stand for."""
 
 
-class Builder:
+class Pt2Builder:
     """The program of an archive, while it is built.
 
     Attributes:
@@ -63,9 +63,9 @@ class Builder:
         self.program = Program()
         self.absent = Absent()
         self.notes: list[str] = []
-        self.sources = Sources(file)
+        self.sources = Pt2Sources(file)
         self.names: dict[Variable, str] = {}
-        self.buffers: dict[str, tuple[Held, Variable]] = {}
+        self.buffers: dict[str, tuple[HeldTensor, Variable]] = {}
         self.blind = False
         self.passing: set[Variable] = set()
         self.nodes = 0
@@ -123,7 +123,7 @@ class Builder:
             meta = metas[name]
             trains = self.archived.trains.get(own, bool(meta.get("requires_grad")))
             v = self.kept(own, self.meta(meta), kind == "parameter", trains, readers.get(name, ()))
-            held = Held(v)
+            held = HeldTensor(v)
             scope[name] = held
             if kind == "buffer":
                 self.buffers[own] = held, v
@@ -183,7 +183,7 @@ class Builder:
             raise Unsound(f"{name!r} comes twice")
         v = Variable(block, name, TensorSpec(meta.shape, meta.kind), is_data=True, stop_gradient=True)
         block.vars[name] = v
-        scope[name] = Held(v)
+        scope[name] = HeldTensor(v)
         self.at = ""
 
     def outputs(self, specs: Any, scope: Scope) -> list[Variable]:
@@ -252,7 +252,7 @@ class Builder:
         metas = graph["tensor_values"]
         names = _names(proto["outputs"])
         outputs = [self.meta(metas[n]) if n in metas else None for n in names]
-        node = Node(self, kind, named, positional, outputs, scope)
+        node = Pt2Node(self, kind, named, positional, outputs, scope)
         plain([*named.values(), *positional])  # views are taken anew here, and stay if the row takes nothing
         block = default.current_block()
         emitted = len(block.ops)
@@ -281,7 +281,7 @@ class Builder:
             self.names.pop(v, None)
         del block.ops[count:]
 
-    def emitted(self, node: Node, overload: str) -> list[Any]:
+    def emitted(self, node: Pt2Node, overload: str) -> list[Any]:
         """What a node makes, for each of its outputs."""
         function = rows.lookup(node.kind, overload)
         if function is None and node.kind.endswith("_") and not node.kind.endswith("__"):
@@ -301,7 +301,7 @@ class Builder:
             self.look(node, function, checked)
         return checked
 
-    def written(self, node: Node, function: rows.Row) -> Any:
+    def written(self, node: Pt2Node, function: rows.Row) -> Any:
         """What an operator makes that writes into its operand: that, with other elements."""
         held = node.held("self")
         if held is None:
@@ -317,12 +317,12 @@ class Builder:
         held.write(made)
         return held
 
-    def look(self, node: Node, function: rows.Row, made: Sequence[Any]) -> None:
+    def look(self, node: Pt2Node, function: rows.Row, made: Sequence[Any]) -> None:
         """Have what a node makes be views of its operand."""
         base = node.held("self")
         back = rows.VIEWS[node.kind]
         for i, held in enumerate(made):
-            if base is None or not isinstance(held, Held) or held is base:
+            if base is None or not isinstance(held, HeldTensor) or held is base:
                 continue
 
             def again(i: int = i) -> Any:
@@ -337,31 +337,31 @@ class Builder:
 
             held.look_at(base, again, into)
 
-    def checked(self, node: Node, made: Any, meta: Meta | None) -> Any:
+    def checked(self, node: Pt2Node, made: Any, meta: Meta | None) -> Any:
         """What a row has made, as the file says that it is."""
-        if made is None or isinstance(made, Held) or not is_tensor(made):
+        if made is None or isinstance(made, HeldTensor) or not is_tensor(made):
             return made
         if not made.dtype.is_floating and not made.dtype.is_complex and made.op is not None:
             made.stop_gradient = True  # whole numbers have no gradient, and a cast to them ends it
-        own = next((a for a in node.arguments.values() if isinstance(a, Held) and a.now() is made), None)
+        own = next((a for a in node.arguments.values() if isinstance(a, HeldTensor) and a.now() is made), None)
         if meta is None:
-            return own or Held(made)
+            return own or HeldTensor(made)
         shape = [int(d) for d in made.shape]
         if len(shape) != len(meta.shape) or any(
             a != b for a, b in zip(shape, meta.shape, strict=True) if a >= 0 and b >= 0
         ):
             raise Unsound(f"it makes a tensor of shape {shape}, and the file says {list(meta.shape)}")
         if kind_of(made) != meta.kind:
-            return Held(paddle.cast(made, meta.kind))
-        return own or Held(made)
+            return HeldTensor(paddle.cast(made, meta.kind))
+        return own or HeldTensor(made)
 
     def call(self, name: str, value: Any) -> None:
         """Have what *value* stands for be called *name*."""
-        v = value.variable if isinstance(value, Held) else None
+        v = value.variable if isinstance(value, HeldTensor) else None
         if isinstance(v, Variable) and v.op is not None and v not in self.names and name:
             self.names[v] = name
 
-    def stand_in(self, proto: Any, node: Node, why: str) -> list[Any]:
+    def stand_in(self, proto: Any, node: Pt2Node, why: str) -> list[Any]:
         """Append an operator that stands for one that gradtool lacks."""
         kind = proto["target"].removeprefix("torch.ops.")
         place = source.short(source.here())
@@ -378,7 +378,7 @@ class Builder:
             outputs.append(v)
         names = {"X": [v.name for v in dict.fromkeys(read)]}, {"Out": [v.name for v in outputs]}
         block._append(assemble(block, op, *names, {}, loc=source.here(), scope=state.name_scope()))
-        return [Held(v) for v in outputs]
+        return [HeldTensor(v) for v in outputs]
 
     # -- what names and arguments stand for ---------------------------------------------------------------------------
 
@@ -477,4 +477,4 @@ def _names(outputs: Any) -> list[str]:
 def _tensors(value: Any) -> list[Variable]:
     """The variables in an argument."""
     values = value if isinstance(value, list) else [value]
-    return [v.now() for v in values if isinstance(v, Held)]
+    return [v.now() for v in values if isinstance(v, HeldTensor)]

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import Missing, Unsound
-from .values import Held, Size
+from .values import HeldTensor, SymbolicSize
 
 if TYPE_CHECKING:
-    from .graph import Builder, Scope
+    from .graph import Pt2Builder, Scope
 
 _UNTOLD: Any = object()
 
@@ -26,7 +26,7 @@ class Meta(NamedTuple):
     kind: str
 
 
-class Node:
+class Pt2Node:
     """A node: its arguments by the names that the operator's schema gives them.
 
     Attributes:
@@ -38,7 +38,7 @@ class Node:
 
     def __init__(
         self,
-        builder: Builder,
+        builder: Pt2Builder,
         kind: str,
         arguments: Mapping[str, Any],
         positional: Sequence[Any],
@@ -68,15 +68,15 @@ class Node:
             raise Unsound(f"the argument {name} of {self.kind} is no tensor")
         return value
 
-    def held(self, name: str) -> Held | None:
+    def held(self, name: str) -> HeldTensor | None:
         """The tensor of the graph that the argument *name* is; None where it is something else."""
         value = self.arguments.get(name)
-        return value if isinstance(value, Held) else None
+        return value if isinstance(value, HeldTensor) else None
 
     def whole(self, name: str, default: Any = _UNTOLD) -> Any:
         """A whole number that is known when the file is read."""
         value = self(name, default)
-        if isinstance(value, Size):
+        if isinstance(value, SymbolicSize):
             raise Missing(f"the argument {name} that is computed")
         if value is not default and (not isinstance(value, int) or isinstance(value, bool)):
             raise Unsound(f"the argument {name} of {self.kind} is no whole number")
@@ -87,7 +87,7 @@ class Node:
         value = self(name, default)
         if isinstance(value, int) and not isinstance(value, bool):
             return [value]
-        if isinstance(value, Sequence) and any(isinstance(v, Size) for v in value):
+        if isinstance(value, Sequence) and any(isinstance(v, SymbolicSize) for v in value):
             raise Missing(f"the argument {name} that is computed")
         if value is not default and not (isinstance(value, list) and all(type(v) is int for v in value)):
             raise Unsound(f"the argument {name} of {self.kind} is no list of whole numbers")
@@ -116,7 +116,7 @@ class Node:
 
 def plain(value: Any) -> Any:
     """A value with variables in the place of the graph's tensors."""
-    if isinstance(value, Held):
+    if isinstance(value, HeldTensor):
         return value.now()
     return [plain(v) for v in value] if isinstance(value, list) else value
 

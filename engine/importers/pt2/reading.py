@@ -6,7 +6,7 @@ from ...core import state
 from ...core.collector import pause_gc
 from .. import Imported
 from . import archive
-from .graph import Builder
+from .graph import Pt2Builder
 
 
 def read(data: bytes, file: str) -> Imported:
@@ -19,7 +19,7 @@ def read(data: bytes, file: str) -> Imported:
         FileFormatError: it is none, or one that cannot exist (a ValueError).
     """
     with pause_gc():
-        builder = Builder(file, archive.read(data, file))
+        builder = Pt2Builder(file, archive.read(data, file))
         with state.static_mode():
             results = builder.read()
     return Imported(builder.program, tuple(dict.fromkeys(v.name for v in results)), tuple(builder.notes))

@@ -17,7 +17,7 @@ _LONGEST: Final = 160
 _DEEPEST: Final = 64
 
 
-class Sources:
+class Pt2Sources:
     """The locations of the nodes of one file.
 
     Args:

@@ -1,8 +1,8 @@
 """What names of a graph stand for: tensors, some of them views of others, and sizes that are told when it is fed.
 
-Programs here make a new variable where PyTorch writes into a tensor. So a name stands for a :class:`Held`, which says
-which variable has its elements now; what is written through a view is put into the tensor that it looks at, and other
-views of that are taken anew when somebody reads them.
+Programs here make a new variable where PyTorch writes into a tensor. So a name stands for a :class:`HeldTensor`,
+which says which variable has its elements now; what is written through a view is put into the tensor that it looks at,
+and other views of that are taken anew when somebody reads them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Storage:
         self.writes = 0
 
 
-class Held:
+class HeldTensor:
     """A tensor of the graph.
 
     Attributes:
@@ -39,21 +39,21 @@ class Held:
 
     def __init__(self, variable: Any) -> None:
         self.variable = variable
-        self.base: Held | None = None
+        self.base: HeldTensor | None = None
         self.again: Callable[[], Any] | None = None
         self.back: Callable[[Any, Any], Any] | None = None
         self.storage = Storage()
         self.seen = 0
 
-    def look_at(self, base: Held, again: Callable[[], Any], back: Callable[[Any, Any], Any] | None) -> None:
+    def look_at(self, base: HeldTensor, again: Callable[[], Any], back: Callable[[Any, Any], Any] | None) -> None:
         """From now on be a view of *base*."""
         self.base, self.again, self.back = base, again, back
         self.storage, self.seen = base.storage, base.storage.writes
 
     def now(self) -> Any:
         """The variable that has its elements now."""
-        stale: list[Held] = []
-        held: Held | None = self
+        stale: list[HeldTensor] = []
+        held: HeldTensor | None = self
         while held is not None and held.seen < held.storage.writes:
             stale.append(held)
             held = held.base
@@ -65,7 +65,7 @@ class Held:
 
     def write(self, variable: Any) -> None:
         """Give it other elements, and all that it looks at."""
-        chain: list[Held] = [self]
+        chain: list[HeldTensor] = [self]
         while chain[-1].base is not None:
             if chain[-1].back is None:
                 raise Missing("writing through a view of this kind")
@@ -80,7 +80,7 @@ class Held:
         self.storage.writes = writes
 
 
-class Size:
+class SymbolicSize:
     """A whole number that is not known before the program is fed.
 
     Args:
@@ -99,12 +99,12 @@ class Size:
         return v  # type: ignore[no-any-return]
 
 
-def size_of(x: Any, axis: int) -> int | Size:
+def size_of(x: Any, axis: int) -> int | SymbolicSize:
     """The size of a variable along an axis."""
     size = int(x.shape[axis])
     if size >= 0:
         return size
-    return Size(
+    return SymbolicSize(
         lambda: paddle.reshape(paddle.slice(paddle.cast(paddle.shape(x), "int64"), [0], [axis], [axis + 1]), [])
     )
 
@@ -116,7 +116,7 @@ def behind_autograd(whole: Any, made: Any) -> Any:
 
 def as_number(value: Any) -> Any:
     """A number, or the variable that has it."""
-    return value.variable() if isinstance(value, Size) else value
+    return value.variable() if isinstance(value, SymbolicSize) else value
 
 
 def elements(values: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from ..operator import COMMON
 from ..program import Program
 
 
-class Kind(NamedTuple):
+class AttributeKind(NamedTuple):
     """A type of attributes.
 
     Attributes:
@@ -60,25 +60,25 @@ def _variable_name(value: bytes, program: Program) -> Any:
     raise OperatorError(f"an attribute that is the variable {text(value)!r} is not in gradtool.")
 
 
-KINDS: Final[dict[str, Kind]] = {
-    "INT": Kind(0, "i"),
-    "FLOAT": Kind(1, "f", lambda value, program: single(value)),
-    "STRING": Kind(2, "s", lambda value, program: text(value)),
-    "INTS": Kind(3, "ints", many=True),
-    "FLOATS": Kind(4, "floats", lambda value, program: single(value), many=True),
-    "STRINGS": Kind(5, "strings", lambda value, program: text(value), many=True),
-    "BOOLEAN": Kind(6, "b"),
-    "BOOLEANS": Kind(7, "bools", many=True),
-    "BLOCK": Kind(8, "block_idx", lambda value, program: block_at(program, value)),
-    "LONG": Kind(9, "l"),
-    "BLOCKS": Kind(10, "blocks_idx", lambda value, program: block_at(program, value), many=True),
-    "LONGS": Kind(11, "longs", many=True),
-    "FLOAT64S": Kind(12, "float64s", many=True),
-    "VAR": Kind(13, "var_name", _variable_name),
-    "VARS": Kind(14, "vars_name", _variable_name, many=True),
-    "FLOAT64": Kind(15, "float64"),
-    "SCALAR": Kind(16, "scalar", _scalar),
-    "SCALARS": Kind(17, "scalars", _scalar, many=True),
+KINDS: Final[dict[str, AttributeKind]] = {
+    "INT": AttributeKind(0, "i"),
+    "FLOAT": AttributeKind(1, "f", lambda value, program: single(value)),
+    "STRING": AttributeKind(2, "s", lambda value, program: text(value)),
+    "INTS": AttributeKind(3, "ints", many=True),
+    "FLOATS": AttributeKind(4, "floats", lambda value, program: single(value), many=True),
+    "STRINGS": AttributeKind(5, "strings", lambda value, program: text(value), many=True),
+    "BOOLEAN": AttributeKind(6, "b"),
+    "BOOLEANS": AttributeKind(7, "bools", many=True),
+    "BLOCK": AttributeKind(8, "block_idx", lambda value, program: block_at(program, value)),
+    "LONG": AttributeKind(9, "l"),
+    "BLOCKS": AttributeKind(10, "blocks_idx", lambda value, program: block_at(program, value), many=True),
+    "LONGS": AttributeKind(11, "longs", many=True),
+    "FLOAT64S": AttributeKind(12, "float64s", many=True),
+    "VAR": AttributeKind(13, "var_name", _variable_name),
+    "VARS": AttributeKind(14, "vars_name", _variable_name, many=True),
+    "FLOAT64": AttributeKind(15, "float64"),
+    "SCALAR": AttributeKind(16, "scalar", _scalar),
+    "SCALARS": AttributeKind(17, "scalars", _scalar, many=True),
 }
 """Paddle's types of attributes by their names."""
 

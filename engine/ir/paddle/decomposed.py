@@ -16,11 +16,11 @@ from ...ops.opdef import Trait
 from ..operator import Operator
 from ..variable import Variable
 from .only_in_rules import IN_PADDLE
-from .parts import Names, NotInPaddle, Part, Parts, as_list, each_of
+from .parts import FreshNames, NotInPaddle, OperatorPart, Parts, as_list, each_of
 from .registered import OURS, is_second_order
 
 
-def decompose(op: Operator, called: Names) -> tuple[list[Operator], list[Variable]]:
+def decompose(op: Operator, called: FreshNames) -> tuple[list[Operator], list[Variable]]:
     """Operators that compute what *op*, which differentiates a gradient operator, does; and their new variables.
 
     Raises:
@@ -33,7 +33,7 @@ def decompose(op: Operator, called: Names) -> tuple[list[Operator], list[Variabl
         raise NotInPaddle(op.type)
     parts = Parts(op, called, IN_PADDLE)
     listed = [*op.inputs, *([() if s.many else None for s in op.op.inputs[len(op.inputs) :]])]
-    operands = [as_list(each_of(lambda v: Part(v, parts), v)) for v in listed]
+    operands = [as_list(each_of(lambda v: OperatorPart(v, parts), v)) for v in listed]
     try:
         gradients = of.rule(parts, operands, [_wanted_results(v) for v in op.outputs], op.attrs)
     except GradtoolError as error:  # of a shape that is not known, or a type
@@ -48,14 +48,14 @@ def _wanted_results(output: Any) -> list[bool]:
     return [v is not None for v in output] if isinstance(output, tuple) else [output is not None]
 
 
-def _pairs(output: Any, gradients: Iterable[Any]) -> Iterable[tuple[Variable, Part]]:
+def _pairs(output: Any, gradients: Iterable[Any]) -> Iterable[tuple[Variable, OperatorPart]]:
     """The variables that a slot writes, and what belongs there."""
     for v, gradient in zip(output if isinstance(output, tuple) else (output,), gradients, strict=False):
         if v is not None:
             yield v, gradient
 
 
-def _assign(parts: Parts, part: Part, v: Variable) -> None:
+def _assign(parts: Parts, part: OperatorPart, v: Variable) -> None:
     """Have the variable *v* of the program hold *part*."""
     assign, like = registry.get_by_type("assign"), parts.op
     read = parts.cast_to(part, v.dtype).variable

@@ -53,7 +53,7 @@ _ZERO_DIMENSIONS: Final = 2005000
 """The version in which tensors without dimensions came: before, what sums or means computed were lists of one."""
 
 
-class Described(NamedTuple):
+class DescribedProgram(NamedTuple):
     """A program of Paddle's.
 
     Attributes:
@@ -79,7 +79,7 @@ def is_description(start: bytes) -> bool:
     return start[at + 1 :].startswith(b"\x08\x00\x10")
 
 
-def from_desc(data: bytes, file: str = "the program") -> Described:
+def from_desc(data: bytes, file: str = "the program") -> DescribedProgram:
     """The program that *data*, a protobuf message ``ProgramDesc``, describes.
 
     Args:
@@ -112,7 +112,7 @@ class _DescReader:
     def fail(self, came: str, hint: str | None = None) -> NoReturn:
         raise FileFormatError(f"{self.file}{self.at}", EXPECTED, came, hint=hint)
 
-    def read(self, message: Any) -> Described:
+    def read(self, message: Any) -> DescribedProgram:
         program = self.program
         if not message.blocks:
             self.fail("it has no blocks")
@@ -134,7 +134,7 @@ class _DescReader:
         except GradtoolError as error:
             self.fail(error.message.removesuffix("."), error.hint)
 
-    def finished(self) -> Described:
+    def finished(self) -> DescribedProgram:
         """Complete the program with what follows from all of it."""
         program = self.program
         for block in program.blocks:
@@ -158,7 +158,7 @@ class _DescReader:
         verify_read(program)
         check_program(program, "loading")
         feeds, fetches = ([places[n] for n in sorted(places)] for places in (self.feeds, self.fetches))
-        return Described(program, feeds, fetches, self.absent, self.version)
+        return DescribedProgram(program, feeds, fetches, self.absent, self.version)
 
     # -- variables ------------------------------------------------------------------------------------------------
 

@@ -29,8 +29,8 @@ from ..program import Block, Program
 from ..variable import ARRAY, DENSE, Parameter, Variable
 from ..verify import MISFITS, compatible, verify_read
 from . import attributes
-from .from_desc import Described
-from .pd_ops import TABLE, Entry
+from .from_desc import DescribedProgram
+from .pd_ops import TABLE, PdOperator
 from .pir_arrays import ARRAYS, open_written
 from .pir_backward import backward_part
 from .pir_entries import UPDATED, Entries, kind_of
@@ -52,7 +52,7 @@ _UNREAD: Final = {"pylayer": "its backward is Python, which no file holds"}
 """Operators with regions, and why they are not read."""
 
 
-class Value(NamedTuple):
+class PirValue(NamedTuple):
     """Meaning of a number of the file: a variable, several of them, or a constant next to its variable."""
 
     variable: Variable | None = None
@@ -65,7 +65,7 @@ def is_pir(start: bytes) -> bool:
     return start.lstrip()[:1] == b"{" and MAGIC in b"".join(start.split())
 
 
-def from_pir(data: bytes, file: str = "the program") -> Described:
+def from_pir(data: bytes, file: str = "the program") -> DescribedProgram:
     """The program that *data* describes.
 
     Raises:
@@ -89,7 +89,7 @@ class PirReader(Entries):
         super().__init__(file)
         self.program = Program()
         self.absent = Absent()
-        self.values: dict[int, Value] = {}
+        self.values: dict[int, PirValue] = {}
         self.seeds: list[int] = []
         self.feeds: list[str] = []
         self.fetches: dict[int, str] = {}
@@ -97,7 +97,7 @@ class PirReader(Entries):
         self.depth = 0
         self.untold: set[Variable] = set()
 
-    def read(self, content: Any) -> Described:
+    def read(self, content: Any) -> DescribedProgram:
         head = self.take(content, "base_code", dict)
         version = self.take(head, "version", int)
         if head.get("magic") != "pir" or not 0 <= version <= NEWEST:
@@ -121,7 +121,7 @@ class PirReader(Entries):
         except GradtoolError as error:
             self.fail(error.message.removesuffix("."), error.hint)
         fetches = [self.fetches[n] for n in sorted(self.fetches)]
-        return Described(self.program, self.feeds, fetches, self.absent, 3000000)
+        return DescribedProgram(self.program, self.feeds, fetches, self.absent, 3000000)
 
     def mark_loss(self, block: Block) -> None:
         """Have the operator of the loss say so, as programs with a backward part do."""
@@ -177,7 +177,7 @@ class PirReader(Entries):
         if spec is None or (before is not None and before.spec is not spec):
             self.fail(f"the parameter {shorten_value(told[3])} without a type, or twice")
         if before is not None:  # one that is used several times may stand there as often
-            self.bind(self.take(result, "%", int), Value(before))
+            self.bind(self.take(result, "%", int), PirValue(before))
             return
         v: Variable
         if spec.dtype.is_differentiable:
@@ -187,7 +187,7 @@ class PirReader(Entries):
         v.persistable = bool(flags[0])
         v.stop_gradient = bool(flags[1])
         block.vars[v.name] = v
-        self.bind(self.take(result, "%", int), Value(v))
+        self.bind(self.take(result, "%", int), PirValue(v))
 
     def data(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         result = self.only_result(entry)
@@ -199,7 +199,7 @@ class PirReader(Entries):
         v.stop_gradient = self.stops(entry, 0)
         block.vars[name] = v
         self.feeds.append(name)
-        self.bind(self.take(result, "%", int), Value(v))
+        self.bind(self.take(result, "%", int), PirValue(v))
 
     def fetch(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         v = self.value(self.reads(entry)[0]).variable if self.reads(entry) else None
@@ -209,7 +209,7 @@ class PirReader(Entries):
 
     def combine(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         self.bind(
-            self.take(self.only_result(entry), "%", int), Value(many=tuple(self.value(n) for n in self.reads(entry)))
+            self.take(self.only_result(entry), "%", int), PirValue(many=tuple(self.value(n) for n in self.reads(entry)))
         )
 
     def split(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
@@ -248,7 +248,7 @@ class PirReader(Entries):
         if len(makes) != 2 or len(reads) != 1:
             self.fail(f"{len(makes)} results of tensors that are moved together")
         self.bind(makes[0], self.value(reads[0]))
-        self.bind(makes[1], Value())
+        self.bind(makes[1], PirValue())
 
     def passed(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         """Skip an operator that only has Paddle keep or name a value."""
@@ -263,7 +263,7 @@ class PirReader(Entries):
             self.fail(f"a constant that is {shorten_value(value)}")
         number = self.take(result, "%", int)
         self.constants[number] = (block, spec, values)
-        self.bind(number, Value(constant=value))
+        self.bind(number, PirValue(constant=value))
 
     def variable_of(self, block: Block, number: int) -> Any:
         """The variable, or the variables, that a number stands for."""
@@ -286,7 +286,7 @@ class PirReader(Entries):
             return v
         return value.variable
 
-    def flat(self, block: Block, value: Value) -> list[Variable]:
+    def flat(self, block: Block, value: PirValue) -> list[Variable]:
         if value.variable is not None:
             return [value.variable]
         number = next((n for n, other in self.values.items() if other is value), None)
@@ -337,7 +337,7 @@ class PirReader(Entries):
         self.stand_in(block, name, entry, attrs, results, why)
 
     def append_defined(
-        self, block: Block, line: Entry, entry: Any, attrs: Mapping[str, Any], results: list[list[Variable]]
+        self, block: Block, line: PdOperator, entry: Any, attrs: Mapping[str, Any], results: list[list[Variable]]
     ) -> None:
         """Append the operator that *line* says; raises :class:`OperatorError` where it says another."""
         op = registry.get_by_type(line.type)
@@ -346,7 +346,7 @@ class PirReader(Entries):
         own.pop("", None)
         for number, column in zip(self.reads(entry), line.operands, strict=False):
             value = self.value(number)
-            if value == Value() or column == "-":
+            if value == PirValue() or column == "-":
                 continue
             if column.startswith("@"):
                 attribute, _, column = column[1:].partition("/")
@@ -417,7 +417,7 @@ class PirReader(Entries):
             type_ = result.get("TT")
             if i in updated and updated[i] < len(reads):
                 made.append([self.tensor(block, reads[updated[i]])])
-                self.bind(number, Value(made[-1][0]))
+                self.bind(number, PirValue(made[-1][0]))
                 continue
             kind = ARRAY if kind_of(type_) == "t_dense_tensor_array" else DENSE
             variables = []
@@ -428,7 +428,7 @@ class PirReader(Entries):
                 count += 1
             made.append(variables)
             is_list = kind_of(type_) == "t_vec"
-            value = Value(many=tuple(map(Value, variables))) if is_list else Value(next(iter(variables), None))
+            value = PirValue(many=tuple(map(PirValue, variables))) if is_list else PirValue(next(iter(variables), None))
             self.bind(number, value)
         return made
 
@@ -448,19 +448,19 @@ class PirReader(Entries):
 
     # -- values ---------------------------------------------------------------------------------------------------
 
-    def bind(self, number: int, value: Value) -> None:
+    def bind(self, number: int, value: PirValue) -> None:
         if number in self.values:
             self.fail(f"value {number} is made twice")
         self.values[number] = value
 
     def bind_variable(self, number: int, v: Variable) -> None:
         """Have a number stand for a variable, or for one more."""
-        self.bind(number, Value(v))
+        self.bind(number, PirValue(v))
 
-    def value(self, number: int) -> Value:
+    def value(self, number: int) -> PirValue:
         """Return the value of a number: 0 represents nothing, negative numbers what a region is given."""
         if number == 0:
-            return Value()
+            return PirValue()
         if number not in self.values:
             self.fail(f"value {number} is read, and nobody makes it")
         return self.values[number]

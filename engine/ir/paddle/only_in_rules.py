@@ -10,14 +10,14 @@ from typing import Any, Final
 from ...core import names
 from ...ops import registry
 from ...ops.infer import broadcast
-from .parts import NotInPaddle, Part, Parts, Unwritten
+from .parts import NotInPaddle, OperatorPart, Parts, UnwrittenPart
 
 
-def _same_shape(x: Part, like: Part) -> bool:
+def _same_shape(x: OperatorPart, like: OperatorPart) -> bool:
     return x.known and x.shape == like.shape
 
 
-def _sum_to(parts: Parts, x: Part, like: Part, axis: int = -1) -> Any:
+def _sum_to(parts: Parts, x: OperatorPart, like: OperatorPart, axis: int = -1) -> Any:
     if _same_shape(x, like):
         return x
     if x.ndim < like.ndim:
@@ -27,7 +27,7 @@ def _sum_to(parts: Parts, x: Part, like: Part, axis: int = -1) -> Any:
     return parts.pull("elementwise_add_grad", operands, f"Y{names.GRAD}", like, axis=axis)
 
 
-def _expand_like(parts: Parts, x: Part, like: Part, axis: int = -1) -> Part:
+def _expand_like(parts: Parts, x: OperatorPart, like: OperatorPart, axis: int = -1) -> OperatorPart:
     if _same_shape(x, like):
         return x
     if x.ndim > like.ndim:
@@ -36,7 +36,7 @@ def _expand_like(parts: Parts, x: Part, like: Part, axis: int = -1) -> Part:
     return parts.append("elementwise_add", {"X": zeros, "Y": x}, axis=axis)
 
 
-def _align(parts: Parts, x: Part, like: Part, axis: int = -1) -> Part:
+def _align(parts: Parts, x: OperatorPart, like: OperatorPart, axis: int = -1) -> OperatorPart:
     after = like.ndim - axis - x.ndim
     if axis == -1 or after <= 0:
         return x
@@ -44,7 +44,7 @@ def _align(parts: Parts, x: Part, like: Part, axis: int = -1) -> Part:
     return parts.append("unsqueeze2", {"X": x}, axes=tuple(places))
 
 
-def _reshape_like(parts: Parts, x: Part, like: Part) -> Part:
+def _reshape_like(parts: Parts, x: OperatorPart, like: OperatorPart) -> OperatorPart:
     if _same_shape(x, like):
         return x
     if like.known:
@@ -52,44 +52,48 @@ def _reshape_like(parts: Parts, x: Part, like: Part) -> Part:
     return parts.append("reshape2", {"X": x, "Shape": parts.append("shape", {"Input": like})}, shape=like.shape)
 
 
-def _unshape(parts: Parts, x: Part, xshape: Part) -> Part:
+def _unshape(parts: Parts, x: OperatorPart, xshape: OperatorPart) -> OperatorPart:
     shape = xshape.shape[1:]
     if shape.count(-1) > 1:
         raise NotInPaddle("reshape2 to a shape that is not known")
     return parts.append("reshape2", {"X": x}, shape=shape)
 
 
-def _fill(value: float, parts: Parts, x: Part) -> Part:
+def _fill(value: float, parts: Parts, x: OperatorPart) -> OperatorPart:
     return parts.append("fill_any_like", {"X": x}, value=value)
 
 
-def _size_of(parts: Parts, x: Part) -> Part:
+def _size_of(parts: Parts, x: OperatorPart) -> OperatorPart:
     kind = x.spec.dtype
     if x.known:
         return parts.append("fill_constant", {}, shape=(), value=float(x.spec.count), dtype=kind.code)
     return parts.cast_to(parts.append("size", {"Input": x}), kind)
 
 
-def _cast_like(parts: Parts, x: Part, like: Part) -> Part:
+def _cast_like(parts: Parts, x: OperatorPart, like: OperatorPart) -> OperatorPart:
     if x.spec.dtype.is_complex and not like.spec.dtype.is_complex:
         x = parts.append("real", {"X": x})
     return parts.cast_to(x, like.spec.dtype)
 
 
-def _restore(parts: Parts, x: Part, like: Part, dim: Sequence[int] = (), reduce_all: bool = False) -> Any:
+def _restore(
+    parts: Parts, x: OperatorPart, like: OperatorPart, dim: Sequence[int] = (), reduce_all: bool = False
+) -> Any:
     like = parts.cast_to(like, x.spec.dtype)
     of = {"X": like, f"Out{names.GRAD}": x}
     everything = reduce_all or not dim
     return parts.pull("reduce_sum_grad", of, f"X{names.GRAD}", like, dim=tuple(dim), reduce_all=everything)
 
 
-def _add_slices(parts: Parts, x: Part, index: Part, like: Part, axis_tensor: Any = None, axis: int = 0) -> Any:
+def _add_slices(
+    parts: Parts, x: OperatorPart, index: OperatorPart, like: OperatorPart, axis_tensor: Any = None, axis: int = 0
+) -> Any:
     like = parts.cast_to(like, x.spec.dtype)
     of = {"X": like, "Index": index, "Axis": axis_tensor, f"Out{names.GRAD}": x}
     return parts.pull("gather_grad", of, f"X{names.GRAD}", like, axis=axis)
 
 
-def _add_along(parts: Parts, x: Part, index: Part, like: Part, axis: int = 0) -> Any:
+def _add_along(parts: Parts, x: OperatorPart, index: OperatorPart, like: OperatorPart, axis: int = 0) -> Any:
     if not like.ndim:
         return _reshape_like(parts, x, like)
     like = parts.cast_to(like, x.spec.dtype)
@@ -97,20 +101,22 @@ def _add_along(parts: Parts, x: Part, index: Part, like: Part, axis: int = 0) ->
     return parts.pull("take_along_axis_grad", of, f"Input{names.GRAD}", like, Axis=axis)
 
 
-def _take_along(parts: Parts, x: Part, index: Part, axis: int = 0) -> Part:
+def _take_along(parts: Parts, x: OperatorPart, index: OperatorPart, axis: int = 0) -> OperatorPart:
     if not x.ndim:
         return _reshape_like(parts, x, index)
     return parts.append("take_along_axis", {"Input": x, "Index": index}, Axis=axis)
 
 
-def _split_like(parts: Parts, x: Part, likes: Sequence[Part], axis_tensor: Any = None, axis: int = 0) -> Any:
+def _split_like(
+    parts: Parts, x: OperatorPart, likes: Sequence[OperatorPart], axis_tensor: Any = None, axis: int = 0
+) -> Any:
     lengths = [like.shape[axis] for like in likes]
     if axis_tensor is not None or -1 in lengths:
-        return [Unwritten("split with lengths that are not known", parts)] * len(likes)
+        return [UnwrittenPart("split with lengths that are not known", parts)] * len(likes)
     return parts.call(registry.get_by_type("split"), x, sections=tuple(lengths), axis=axis)
 
 
-def _select(parts: Parts, condition: Part, x: Part, y: Part) -> Part:
+def _select(parts: Parts, condition: OperatorPart, x: OperatorPart, y: OperatorPart) -> OperatorPart:
     shape = broadcast(broadcast(condition.shape, x.shape), y.shape)
     whole = next((part for part in (x, y, condition) if part.shape == shape), None)
     if whole is None:
@@ -119,24 +125,24 @@ def _select(parts: Parts, condition: Part, x: Part, y: Part) -> Part:
     return parts.append("where", {"Condition": condition, "X": x, "Y": y})
 
 
-def _expand(parts: Parts, x: Part, like: Part) -> Part:
+def _expand(parts: Parts, x: OperatorPart, like: OperatorPart) -> OperatorPart:
     if x is like or x.shape == like.shape:
         return x
     return parts.append("expand_as_v2", {"X": x, "Y": like}, target_shape=like.shape)
 
 
-def _one_more(place: int, parts: Parts, x: Part) -> Part:
+def _one_more(place: int, parts: Parts, x: OperatorPart) -> OperatorPart:
     return parts.append("unsqueeze2", {"X": x}, axes=(place if place >= 0 else x.ndim + 1 + place,))
 
 
-def _as_matrix(parts: Parts, x: Part, dims: int = 1) -> Part:
+def _as_matrix(parts: Parts, x: OperatorPart, dims: int = 1) -> OperatorPart:
     rows, columns = _product(x.shape[:dims]), _product(x.shape[dims:])
     if rows == columns == -1:
         raise NotInPaddle("reshape2 to a shape that is not known")
     return parts.append("reshape2", {"X": x}, shape=(rows, columns))
 
 
-def _as_rows(parts: Parts, x: Part) -> Part:
+def _as_rows(parts: Parts, x: OperatorPart) -> OperatorPart:
     return _as_matrix(parts, x, x.ndim - 1)
 
 
@@ -144,20 +150,20 @@ def _product(sizes: Sequence[int]) -> int:
     return -1 if -1 in sizes else math.prod(sizes)
 
 
-def _transpose(parts: Parts, x: Part) -> Part:
+def _transpose(parts: Parts, x: OperatorPart) -> OperatorPart:
     return _permute(parts, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
 
 
-def _normal_cdf(parts: Parts, x: Part) -> Any:
+def _normal_cdf(parts: Parts, x: OperatorPart) -> Any:
     erf = parts.append("erf", {"X": x * math.sqrt(0.5)})
     return erf * 0.5 + 0.5
 
 
-def _tile_like(parts: Parts, x: Part, like: Part) -> Part:
+def _tile_like(parts: Parts, x: OperatorPart, like: OperatorPart) -> OperatorPart:
     return parts.append("tile", {"X": x}, repeat_times=_times(like, x))
 
 
-def _times(large: Part, small: Part) -> tuple[int, ...]:
+def _times(large: OperatorPart, small: OperatorPart) -> tuple[int, ...]:
     """Return how often *small* fits into *large* along each dimension."""
     sizes = (1,) * (large.ndim - small.ndim) + small.shape
     if not large.known or not small.known or 0 in sizes:
@@ -165,7 +171,9 @@ def _times(large: Part, small: Part) -> tuple[int, ...]:
     return tuple(n // m for n, m in zip(large.shape, sizes, strict=True))
 
 
-def _slopes(parts: Parts, alpha: Part, x: Part, mode: str = "all", data_format: str = "NCHW") -> Part:
+def _slopes(
+    parts: Parts, alpha: OperatorPart, x: OperatorPart, mode: str = "all", data_format: str = "NCHW"
+) -> OperatorPart:
     shape = [1] * x.ndim
     if mode == "element":
         shape[1:] = x.shape[1:]
@@ -174,7 +182,9 @@ def _slopes(parts: Parts, alpha: Part, x: Part, mode: str = "all", data_format: 
     return parts.append("reshape2", {"X": alpha}, shape=tuple(shape))
 
 
-def _label_share(parts: Parts, label: Part, like: Part, ignore_index: int = -100, normalize: bool = False) -> Any:
+def _label_share(
+    parts: Parts, label: OperatorPart, like: OperatorPart, ignore_index: int = -100, normalize: bool = False
+) -> Any:
     ignored = parts.append("fill_any_like", {"X": label}, value=float(ignore_index))
     counted = parts.cast_to(parts.append("not_equal", {"X": label, "Y": ignored}), like.spec.dtype)
     if not normalize:
@@ -184,7 +194,7 @@ def _label_share(parts: Parts, label: Part, like: Part, ignore_index: int = -100
     return counted / parts.append("elementwise_max", {"X": number, "Y": least})
 
 
-def _box(parts: Parts, x: Part, *tensors: Any, **box: Any) -> Any:
+def _box(parts: Parts, x: OperatorPart, *tensors: Any, **box: Any) -> Any:
     told, operands, attrs = _slice_parts(tensors, box)
     return parts.append(told, {"Input": x, **operands}, **attrs)
 
@@ -208,14 +218,14 @@ _TENSORS: Final = (
 )
 
 
-def _place(parts: Parts, x: Part, like: Part, *tensors: Any, **box: Any) -> Any:
+def _place(parts: Parts, x: OperatorPart, like: OperatorPart, *tensors: Any, **box: Any) -> Any:
     told, operands, attrs = _slice_parts(tensors, box)
     like = parts.cast_to(like, x.spec.dtype)
     of = {"Input": like, f"Out{names.GRAD}": x, **operands}
     return parts.pull(f"{told}_grad", of, f"Input{names.GRAD}", like, **attrs)
 
 
-def _unpad(parts: Parts, x: Part, paddings: Sequence[int] = ()) -> Part:
+def _unpad(parts: Parts, x: OperatorPart, paddings: Sequence[int] = ()) -> OperatorPart:
     ends = tuple(-n if n else _TO_THE_END for n in paddings[1::2])
     axes = tuple(range(x.ndim))
     attrs = {"axes": axes, "starts": tuple(paddings[::2]), "ends": ends, "infer_flags": (1,) * x.ndim}
@@ -225,23 +235,27 @@ def _unpad(parts: Parts, x: Part, paddings: Sequence[int] = ()) -> Part:
 _TO_THE_END: Final = 2**31 - 1
 
 
-def _untile(parts: Parts, x: Part, like: Part) -> Any:
+def _untile(parts: Parts, x: OperatorPart, like: OperatorPart) -> Any:
     times = _times(x, like)
     like = parts.cast_to(like, x.spec.dtype)
     return parts.pull("tile_grad", {"X": like, f"Out{names.GRAD}": x}, f"X{names.GRAD}", like, repeat_times=times)
 
 
-def _unstack(parts: Parts, x: Part, axis: int = 0, num: int = 0) -> Any:
+def _unstack(parts: Parts, x: OperatorPart, axis: int = 0, num: int = 0) -> Any:
     return parts.call(registry.get_by_type("unstack"), x, axis=axis, num=num or x.shape[axis])
 
 
-def _is_within(parts: Parts, x: Part, low: Any = None, high: Any = None, min: float = 0.0, max: float = 0.0) -> Part:
+def _is_within(
+    parts: Parts, x: OperatorPart, low: Any = None, high: Any = None, min: float = 0.0, max: float = 0.0
+) -> OperatorPart:
     if low is not None or high is not None:
         raise NotInPaddle("bounds that are tensors")
     return parts.append("logical_and", {"X": x >= min, "Y": x <= max})
 
 
-def _one_hot_like(parts: Parts, label: Part, like: Part, axis: int = -1, ignore_index: int = -100) -> Part:
+def _one_hot_like(
+    parts: Parts, label: OperatorPart, like: OperatorPart, axis: int = -1, ignore_index: int = -100
+) -> OperatorPart:
     count, kind = like.shape[axis], label.spec.dtype
     if count == -1:
         raise NotInPaddle("a number of classes that is not known")
@@ -255,11 +269,11 @@ def _one_hot_like(parts: Parts, label: Part, like: Part, axis: int = -1, ignore_
     return parts.cast_to(hit, like.spec.dtype)
 
 
-def _permute(parts: Parts, x: Part, axis: Sequence[int] = ()) -> Part:
+def _permute(parts: Parts, x: OperatorPart, axis: Sequence[int] = ()) -> OperatorPart:
     return parts.append("transpose2", {"X": x}, axis=tuple(axis))
 
 
-IN_PADDLE: Final[dict[str, Callable[..., Part]]] = {
+IN_PADDLE: Final[dict[str, Callable[..., OperatorPart]]] = {
     "sum_to": _sum_to,
     "expand_like": _expand_like,
     "align": _align,

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.spec import TensorSpec, bool_, dtype
 from ...ops import registry, types
 from ...ops.opdef import OpDef, Trait
-from ...ops.readings import Arithmetic, TapeOver, Traced, flatten
+from ...ops.readings import Arithmetic, TapeOver, TracedValue, flatten
 from .. import build
 from ..operator import Operator
 from ..program import Program
@@ -22,7 +22,7 @@ class NotInPaddle(Exception):
     """Error of an operator that can be computed only with an operator that Paddle does not have."""
 
 
-class Part(Arithmetic):
+class OperatorPart(Arithmetic):
     """A value between the operators that one is written as, or one of its operands."""
 
     __slots__ = ("_parts", "_variable")
@@ -61,25 +61,25 @@ class Part(Arithmetic):
         """True if all its dimensions are."""
         return -1 not in self.shape
 
-    def _compared(self, type_: str, other: Any) -> Part:
-        if not isinstance(other, Part):
+    def _compared(self, type_: str, other: Any) -> OperatorPart:
+        if not isinstance(other, OperatorPart):
             other = self._parts.append("fill_any_like", {"X": self}, value=float(other))
         return self._parts.append(type_, {"X": self, "Y": other})
 
-    def __gt__(self, other: Any) -> Part:
+    def __gt__(self, other: Any) -> OperatorPart:
         return self._compared("greater_than", other)
 
-    def __ge__(self, other: Any) -> Part:
+    def __ge__(self, other: Any) -> OperatorPart:
         return self._compared("greater_equal", other)
 
-    def __lt__(self, other: Any) -> Part:
+    def __lt__(self, other: Any) -> OperatorPart:
         return self._compared("less_than", other)
 
-    def __le__(self, other: Any) -> Part:
+    def __le__(self, other: Any) -> OperatorPart:
         return self._compared("less_equal", other)
 
 
-class Unwritten(Part):
+class UnwrittenPart(OperatorPart):
     """Result of an operator that Paddle does not have. Nobody may read it: rules are read with what they
     differentiate.
     """
@@ -96,7 +96,7 @@ class Unwritten(Part):
         raise NotInPaddle(self._type)
 
 
-class Names:
+class FreshNames:
     """Names of new variables, none of which the program has."""
 
     def __init__(self, program: Program) -> None:
@@ -124,7 +124,7 @@ class Parts:
         told: by name, what writes operators in the place of those that only rules call.
     """
 
-    def __init__(self, op: Operator, called: Names, told: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(self, op: Operator, called: FreshNames, told: Mapping[str, Callable[..., Any]]) -> None:
         self.op = op
         self._told = told
         self.ops: list[Operator] = []
@@ -144,7 +144,7 @@ class Parts:
 
         def call(*operands: Any, **attrs: Any) -> Any:
             # What a part does with a traced value is traced.
-            traced = next((v for v in flatten(operands, range(len(operands))) if isinstance(v, Traced)), None)
+            traced = next((v for v in flatten(operands, range(len(operands))) if isinstance(v, TracedValue)), None)
             return plain(*operands, **attrs) if traced is None else traced.k.call(op, *operands, **attrs)
 
         return call
@@ -152,17 +152,17 @@ class Parts:
     def call(self, op: OpDef, /, *operands: Any, **keywords: Any) -> Any:
         """Write *op*; its results, as kernels give them."""
         if op.trait & Trait.INTERNAL and op.infer_fn is None:
-            none = Unwritten(op.type, self)
+            none = UnwrittenPart(op.type, self)
             return none if len(op.outputs) == 1 else (none,) * len(op.outputs)
         results = [as_list(r) for r in self.written(op, operands, op.attributes(keywords))]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def append(self, type_: str, inputs: Mapping[str, Part | None], **attrs: Any) -> Part:
+    def append(self, type_: str, inputs: Mapping[str, OperatorPart | None], **attrs: Any) -> OperatorPart:
         """Write an operator of that type; its first result."""
         op = registry.get_by_type(type_)
         operands = [inputs.get(s.name, () if s.many else None) for s in op.inputs]
         result = self.written(op, operands, op.attributes(attrs))[0]
-        assert isinstance(result, Part)
+        assert isinstance(result, OperatorPart)
         return result
 
     def pull(self, type_: str, inputs: Mapping[str, Any], slot: str, like: Any, **attrs: Any) -> Any:
@@ -189,7 +189,7 @@ class Parts:
         self.ops.append(
             Operator(like.block, op, inputs, outputs, attrs, loc=like.loc, role=like.role, scope=like.scope)
         )
-        return tuple([each_of(lambda v: Part(v, self), v) for v in outputs])
+        return tuple([each_of(lambda v: OperatorPart(v, self), v) for v in outputs])
 
     def _numbers(self, operands: list[Any]) -> list[Any]:
         """*operands* with numbers in the place of bools, if others are numbers."""
@@ -202,10 +202,10 @@ class Parts:
         self.variables.append(v)
         return v
 
-    def _cast(self, part: Part, spec: TensorSpec) -> Part:
+    def _cast(self, part: OperatorPart, spec: TensorSpec) -> OperatorPart:
         return self.cast_to(part, spec.dtype)
 
-    def cast_to(self, part: Part, kind: Any) -> Part:
+    def cast_to(self, part: OperatorPart, kind: Any) -> OperatorPart:
         """*part* in that type."""
         before, after = part.spec.dtype, dtype(kind)
         if before is after:
@@ -213,11 +213,11 @@ class Parts:
         return self.append("cast", {"X": part}, in_dtype=before.code, out_dtype=after.code)
 
 
-def _spec(part: Part) -> TensorSpec:
+def _spec(part: OperatorPart) -> TensorSpec:
     return part.spec
 
 
-def _variable(part: Part) -> Variable:
+def _variable(part: OperatorPart) -> Variable:
     return part.variable
 
 

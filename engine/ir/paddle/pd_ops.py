@@ -387,7 +387,7 @@ yolo_loss yolov3_loss : X GTBox GTLabel GTScore -> Loss ObjectnessMask GTMatchMa
 """
 
 
-class Entry(NamedTuple):
+class PdOperator(NamedTuple):
     """An operator of the new IR.
 
     Attributes:
@@ -407,7 +407,7 @@ class Entry(NamedTuple):
     fixed: Mapping[str, Any] = {}
 
 
-def _entries() -> Iterator[tuple[str, Entry]]:
+def _entries() -> Iterator[tuple[str, PdOperator]]:
     for line in _LINES.strip().splitlines():
         head, _, rest = line.partition(" : ")
         name, type_ = head.split()
@@ -416,8 +416,8 @@ def _entries() -> Iterator[tuple[str, Entry]]:
         pairs = dict(word.split("=") for word in renamed.split() if "=" in word)
         fixed = {word[1:]: True for word in renamed.split() if word[0] == "+"}
         columns = [column.removesuffix("*") for column in operands.split()]
-        yield name, Entry(type_, columns, outputs.split(), pairs, fixed=fixed)
+        yield name, PdOperator(type_, columns, outputs.split(), pairs, fixed=fixed)
 
 
-TABLE: Final[Mapping[str, Sequence[Entry]]] = {name: (entry,) for name, entry in _entries()}
+TABLE: Final[Mapping[str, Sequence[PdOperator]]] = {name: (entry,) for name, entry in _entries()}
 """Name in the dialect ``pd_op`` -> what it may be here."""

@@ -18,7 +18,7 @@ from ..variable import ARRAY, DENSE, SELECTED_ROWS, Variable
 from .attributes import KINDS
 from .decomposed import decompose
 from .from_desc import KINDS as VARIABLES
-from .parts import Names, NotInPaddle
+from .parts import FreshNames, NotInPaddle
 from .registered import OURS, TYPES, UNKNOWN, is_second_order, second_order_type, slot
 
 VERSION: Final = 3001001
@@ -48,7 +48,7 @@ def to_desc(program: Program, feeds: Sequence[str] = (), fetches: Sequence[str] 
 def _message(program: Program, feeds: Sequence[str], fetches: Sequence[str]) -> bytes:
     with pause_gc():
         message = messages.message("Program")
-        called = Names(program)
+        called = FreshNames(program)
         for block in program.blocks:
             _write_block(message.blocks.add(), block, called)
         if feeds or fetches:
@@ -57,7 +57,7 @@ def _message(program: Program, feeds: Sequence[str], fetches: Sequence[str]) -> 
         return message.SerializeToString(deterministic=True)  # type: ignore[no-any-return]
 
 
-def _write_block(entry: Any, block: Block, called: Names) -> None:
+def _write_block(entry: Any, block: Block, called: FreshNames) -> None:
     entry.idx = block.idx
     entry.parent_idx = block.parent_idx
     if block.forward_block_idx >= 0:
@@ -72,7 +72,7 @@ def _write_block(entry: Any, block: Block, called: Names) -> None:
             _write_operator(entry.ops.add(), part)
 
 
-def _parts(op: Operator, called: Names) -> tuple[list[Operator], list[Variable]]:
+def _parts(op: Operator, called: FreshNames) -> tuple[list[Operator], list[Variable]]:
     """The operators that *op* is written as, itself in most cases, and the variables that are between them."""
     if isinstance(op.op, StandIn) or not is_second_order(op.op) or second_order_type(op) is not None:
         return [op], []

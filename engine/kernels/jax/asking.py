@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core import state
 from ...core.errors import GradtoolError
-from ...core.summary import Asked, Heard, InOrder, Measured, Summary, Timed
+from ...core.summary import ArraySummary, Asked, Heard, InOrder, Measured, Timed
 from ...core.watch import Entered, Exited
 from .compilation import Compilation
 from .conditional import Conditional, plain, settle
@@ -20,16 +20,16 @@ from .flags import first
 from .holding import Holding, compile_holding
 from .judged import JudgedPart, holds_numbers
 from .looked import set_look, take
-from .measuring import Counted, Laid, count, lay, measure, numbers
-from .part import HostedPart, Part, Seen, TracedPart, tracing
-from .pytrees import Shown, home
+from .measuring import ArrayCounts, Laid, count, lay, measure, numbers
+from .part import HostedPart, PlanPart, Seen, TracedPart, tracing
+from .pytrees import StaticSummary, home
 from .timing import Timing
 
 LONGEST = 256
 """Instructions of a part whose results are measured."""
 
 
-class Asking(Compilation):
+class CompiledQuestion(Compilation):
     """A plan compiled for a question."""
 
     def told(self, regs: list[Any]) -> Iterator[Heard]:
@@ -38,7 +38,7 @@ class Asking(Compilation):
         for events in self.each(lambda part: self._run(part, regs, arrays)):
             yield from events
 
-    def _run(self, part: Part, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
+    def _run(self, part: PlanPart, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
         """Run a part; what to tell of it.
 
         Args:
@@ -71,7 +71,9 @@ class Asking(Compilation):
         """Return which of a part's instructions are reported with arrays, by index."""
         return lambda index: True
 
-    def run_stepwise(self, part: Part, seen: Seen | None, regs: list[Any], arrays: dict[int, Any]) -> Iterator[Heard]:
+    def run_stepwise(
+        self, part: PlanPart, seen: Seen | None, regs: list[Any], arrays: dict[int, Any]
+    ) -> Iterator[Heard]:
         """Carry out a part instruction by instruction on the device; arrays leave it where they are wanted."""
         instructions = self.plan.instructions
         wanted = self.array_filter(part, seen)
@@ -91,7 +93,7 @@ class Asking(Compilation):
                 if r in leaving:
                     arrays[r] = home(value)
                 else:
-                    shown[r] = Summary.of(value)
+                    shown[r] = ArraySummary.of(value)
             if instruction.op is not None:
                 read = tuple([arrays.get(r, shown.get(r, regs[r])) for r in instruction.ins])
                 gave = tuple([arrays[r] if r in leaving else shown[r] for r in instruction.outs])
@@ -114,14 +116,14 @@ class Asking(Compilation):
         return iter([] if instruction.op is None else [(part.index, instruction.op, inputs, outputs)])
 
 
-class Judging(Asking):
+class CompiledCheck(CompiledQuestion):
     """Asks whether anything is wrong; around what is, arrays are told."""
 
     def __init__(self, plan: Any, asked: InOrder) -> None:
         super().__init__(plan)
         self.asked = asked
 
-    def trace_parts(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[PlanPart]:
         """As in the base."""
         return [JudgedPart(self.plan, span, self.asked.largest)]
 
@@ -141,7 +143,7 @@ class Judging(Asking):
         return lambda index: any(index in span for span in wrong)
 
 
-class Measuring(Asking):
+class Measuring(CompiledQuestion):
     """Asks for numbers of results, which are measured where they are computed."""
 
     def __init__(self, plan: Any, asked: Measured) -> None:
@@ -154,20 +156,20 @@ class Measuring(Asking):
             return [], None  # it is told with arrays
         return _results(instruction, outputs, self._asks, lay), take()
 
-    def trace_parts(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[PlanPart]:
         """As in the base; all that a part returns is held until it is measured."""
         starts = range(span.start, span.stop, LONGEST)
         return [_MeasuredPart(self.plan, range(n, min(n + LONGEST, span.stop)), self.look, self._asks) for n in starts]
 
-    def is_answer(self, part: Part, seen: Seen) -> bool:
+    def is_answer(self, part: PlanPart, seen: Seen) -> bool:
         """As in the base."""
         return True
 
-    def events(self, part: Part, seen: Seen) -> list[Heard]:
+    def events(self, part: PlanPart, seen: Seen) -> list[Heard]:
         """As in the base."""
         return [*_steps(self.plan, seen)]
 
-    def array_filter(self, part: Part, seen: Seen | None) -> Callable[[int], bool]:
+    def array_filter(self, part: PlanPart, seen: Seen | None) -> Callable[[int], bool]:
         """As in the base."""
         ops = {n: self.plan.instructions[n].op for n in part.span}
         return lambda index: ops[index] is not None and self._asks(ops[index])
@@ -215,8 +217,8 @@ class _Result(NamedTuple):
         there: whether it is there; None for one that is.
     """
 
-    shown: Shown
-    measured: Laid | Counted | None
+    shown: StaticSummary
+    measured: Laid | ArrayCounts | None
     there: Any
 
     @classmethod
@@ -224,9 +226,9 @@ class _Result(NamedTuple):
         """Describe *value*; numbers are measured by *measure*."""
         there = value.there if isinstance(value, Conditional) else None
         value = plain(value)
-        return cls(Shown(Summary.of(value)), measure(value) if holds_numbers(value) else None, there)
+        return cls(StaticSummary(ArraySummary.of(value)), measure(value) if holds_numbers(value) else None, there)
 
-    def told(self) -> Summary | None:
+    def told(self) -> ArraySummary | None:
         """Return its summary, once the function has run."""
         shown = self.shown.summary
         if shown is None or (self.there is not None and not np.asarray(self.there)):
@@ -234,7 +236,7 @@ class _Result(NamedTuple):
         if self.measured is None:
             return shown
         row = self.measured
-        return Summary(shown.shape, shown.dtype, numbers(row) if isinstance(row, Counted) else measure(row))
+        return ArraySummary(shown.shape, shown.dtype, numbers(row) if isinstance(row, ArrayCounts) else measure(row))
 
 
 def _results(
@@ -259,10 +261,10 @@ def _steps(plan: Any, seen: Iterable[tuple[int, Any]]) -> Iterator[Heard]:
             yield index, instruction.op, (None,) * len(instruction.ins), gave
 
 
-def compile_request(plan: Any, asked: Asked) -> Asking | Holding | Timing | None:
+def compile_request(plan: Any, asked: Asked) -> CompiledQuestion | Holding | Timing | None:
     """*plan* compiled for what is *asked*; None where its steps have to be told one by one."""
     if isinstance(asked, InOrder):
-        return Judging(plan, asked)
+        return CompiledCheck(plan, asked)
     if isinstance(asked, Timed):
         return Timing(plan)
     return Measuring(plan, asked) if isinstance(asked, Measured) else compile_holding(plan, asked)

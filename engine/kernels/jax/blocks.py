@@ -14,7 +14,7 @@ from .conditional import ABSENT, Conditional, plain, settle
 from .hosted import BLOCK, NeedsValues
 from .loops import CHANGES, Runs, repeat
 from .nesting import alike, zeros
-from .rounds import Outcome, Round, arrays, trace_once, truth
+from .rounds import BlockRound, Outcome, arrays, trace_once, truth
 from .stacked import StackedFrames
 from .stacked_array import common, match_form
 
@@ -85,7 +85,7 @@ class BlockKernel:
             go = truth(arguments[body.condition])
         self._expect_there([*(arguments[i] for _, i in body.fixed), *state], go)
         # The runs.
-        turn = Round(self._runner, there)
+        turn = BlockRound(self._runner, there)
         nothing = [arrays(self._runner.zeros(s.shape, read, there)) for s in body.sums]
         if once:
             runs = self._branch(turn, go, state, read, nothing)
@@ -111,7 +111,7 @@ class BlockKernel:
                 assume(jnp.asarray(go).astype(bool) & ~jnp.asarray(value.there), 0, refuse)
 
     def _branch(
-        self, turn: Round, go: Any, state: Sequence[Any], read: Sequence[StackedFrames], nothing: Sequence[Any]
+        self, turn: BlockRound, go: Any, state: Sequence[Any], read: Sequence[StackedFrames], nothing: Sequence[Any]
     ) -> Runs:
         """A block that runs once, or not at all."""
         body = self._runner.body

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from jax import lax, numpy
 
-from ...ops.writing import Boxes, boxes
+from ...ops.writing import BoxFillers, boxes
 
 
 class _Side(NamedTuple):
@@ -80,4 +80,4 @@ def _box(shape: tuple[int, ...], at: Any) -> tuple[list[_Side], list[int]] | Non
     return sides, kept
 
 
-boxes.append(Boxes(put, add))
+boxes.append(BoxFillers(put, add))

@@ -16,10 +16,10 @@ from ...core.summary import Asked, Heard
 from ..backend import Look, Noted
 from .hosted import BLOCK, stop_reason
 from .mesh import Mesh
-from .part import HostedPart, Part, TracedPart, Untraceable, trace_span, tracing
+from .part import HostedPart, PlanPart, TracedPart, ValuesNeeded, trace_span, tracing
 
 if TYPE_CHECKING:
-    from .asking import Asking
+    from .asking import CompiledQuestion
     from .holding import Holding
     from .timing import Timing
 
@@ -56,9 +56,9 @@ class Compilation:
         self.plan = plan
         self.look = look
         self.mesh = mesh
-        self._parts: list[Part] | None = None
+        self._parts: list[PlanPart] | None = None
         self._changing = threading.Lock()
-        self._asked: dict[Asked, Asking | Holding | Timing | None] = {}
+        self._asked: dict[Asked, CompiledQuestion | Holding | Timing | None] = {}
 
     def __call__(self, regs: list[Any]) -> list[tuple[int, Any]]:
         """Carry out the plan.
@@ -76,14 +76,14 @@ class Compilation:
         if parts is not None and len(parts) == 1:
             try:
                 return parts[0](regs)
-            except Untraceable:
+            except ValuesNeeded:
                 pass  # for these shapes: it comes once more below
         seen: list[tuple[int, Any]] = []
         for more in self.each(lambda part: part(regs)):
             seen += more
         return seen
 
-    def each(self, run: Callable[[Part], Run]) -> Iterator[Run]:
+    def each(self, run: Callable[[PlanPart], Run]) -> Iterator[Run]:
         """Yield what *run* gives for each part in turn; it runs the part, which is divided where that cannot be
         compiled.
         """
@@ -96,7 +96,7 @@ class Compilation:
             part = todo.pop()
             try:
                 given = run(part)
-            except Untraceable as stop:
+            except ValuesNeeded as stop:
                 todo += self._divide(part, stop)[::-1]
             else:
                 yield given
@@ -116,9 +116,9 @@ class Compilation:
 
     def run_noting(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:
         """Carry out the plan and tell what each instruction gave; see :mod:`.noting`."""
-        from .noting import Noting
+        from .noting import NotingCompilation
 
-        return None if self.mesh is not None else Noting(self.plan, most).told(regs)
+        return None if self.mesh is not None else NotingCompilation(self.plan, most).told(regs)
 
     def splits(self) -> list[Split]:
         """Return what is not compiled, as far as runs have shown."""
@@ -131,9 +131,9 @@ class Compilation:
         block = getattr(instruction.kernel, "plan", None)
         return Split(index, instruction.op, reason, tuple(block.compiled.splits()) if block is not None else ())
 
-    def _first_parts(self) -> list[Part]:
+    def _first_parts(self) -> list[PlanPart]:
         """The parts as far as definitions tell."""
-        parts: list[Part] = []
+        parts: list[PlanPart] = []
         start = 0
         for index, instruction in enumerate(self.plan.instructions):
             reason = self.reason(instruction)
@@ -147,14 +147,14 @@ class Compilation:
         """Why an instruction is not compiled, as far as its operator's definition tells; empty where it is."""
         return str(getattr(instruction.kernel, "reason", BLOCK))
 
-    def trace_parts(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[PlanPart]:
         """The instructions of *span* compiled."""
         return [TracedPart(self.plan, span, self.look, self.mesh)]
 
-    def _compile(self, start: int, stop: int) -> list[Part]:
+    def _compile(self, start: int, stop: int) -> list[PlanPart]:
         return self.trace_parts(range(start, stop)) if stop > start else []
 
-    def _divide(self, part: Part, stop: Untraceable) -> list[Part]:
+    def _divide(self, part: PlanPart, stop: ValuesNeeded) -> list[PlanPart]:
         """*part* without the instruction that wants values, for this run and the later ones."""
         kernel = self.plan.instructions[stop.index].kernel
         kernel.reason = kernel.reason or stop_reason(stop.error)
@@ -164,7 +164,7 @@ class Compilation:
             part, [*self._compile(span.start, stop.index), hosted, *self._compile(stop.index + 1, span.stop)]
         )
 
-    def _replace(self, part: Part, parts: list[Part]) -> list[Part]:
+    def _replace(self, part: PlanPart, parts: list[PlanPart]) -> list[PlanPart]:
         """*parts*, which from now on stand for *part*."""
         with self._changing:
             assert self._parts is not None

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from ...core.rows import RowArray
-from .packing import Here
+from .packing import UnmovedArray
 from .pytrees import dense
 
 _LANES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
@@ -19,13 +19,13 @@ _LANES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
 
 def contents(value: Any) -> bytes:
     """Equal for arrays of one shape and type that have the same bits."""
-    if isinstance(value, Here):
+    if isinstance(value, UnmovedArray):
         return _row_bytes(value)
     array = jnp.asarray(dense(value) if isinstance(value, RowArray) else value)
     return np.asarray(_contents(array)).tobytes()
 
 
-def _row_bytes(value: Here) -> bytes:
+def _row_bytes(value: UnmovedArray) -> bytes:
     """The same of a row of a buffer; those of all rows leave the device at once."""
     if "contents" not in value.rest:
         rows = value.buffer.reshape((-1, *value.shape))

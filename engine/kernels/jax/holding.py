@@ -11,15 +11,15 @@ from typing import Any
 
 from ...core import state
 from ...core.rows import RowArray
-from ...core.summary import Heard, Staying, Summary
+from ...core.summary import ArraySummary, Heard, Staying
 from ...ops.opdef import Trait
 from .compilation import Compilation
 from .conditional import Conditional, plain
-from .identities import Given, Result, chooser, is_moved, steps
+from .identities import GivenResults, IdentifiedResult, chooser, is_moved, steps
 from .looked import set_look, take
-from .packing import Here
-from .part import HostedPart, Part, Seen, TracedPart, tracing
-from .pytrees import Shown
+from .packing import UnmovedArray
+from .part import HostedPart, PlanPart, Seen, TracedPart, tracing
+from .pytrees import StaticSummary
 
 
 class _Stepwise(Exception):
@@ -43,7 +43,7 @@ class Holding(Compilation):
         # What has an effect must not come twice, so it is not tried out.
         self._is_stepwise = self.has_blocks and any(Trait.EFFECT in op.op.trait for op in self._everyone)
 
-    def trace_parts(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[PlanPart]:
         """As in the base."""
         return [_LookingPart(self.plan, span, self.look, self._stay, self._round_reader)]
 
@@ -70,7 +70,7 @@ class Holding(Compilation):
         for events in self.each(lambda part: self._run(part, regs, there)):
             yield from events
 
-    def _run(self, part: Part, regs: list[Any], there: dict[int, Any]) -> list[Heard]:
+    def _run(self, part: PlanPart, regs: list[Any], there: dict[int, Any]) -> list[Heard]:
         """Run a part; what to tell of it.
 
         Args:
@@ -157,17 +157,17 @@ class _AtRun:
     def __init__(self, stay: set[int]) -> None:
         self._stay = stay
 
-    def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Given:
+    def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> GivenResults:
         return _part_result(instruction, inputs, outputs, self._stay.__contains__)
 
-    def over(self, seen: Seen) -> list[Given]:
+    def over(self, seen: Seen) -> list[GivenResults]:
         """By instruction."""
         return [given for _, given in seen]
 
 
 def _part_result(
     instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any], stays: Callable[[int], bool]
-) -> Given:
+) -> GivenResults:
     """Return what a part returns of an instruction.
 
     Args:
@@ -177,11 +177,11 @@ def _part_result(
     for r, value in zip(instruction.outs, outputs, strict=True):
         there = value.there if isinstance(value, Conditional) else None
         value = plain(value)
-        known = Summary.of(value)
+        known = ArraySummary.of(value)
         same = next((n for n, v in enumerate(inputs) if v is value and there is None and known is not None), None)
-        here = Here(value) if known is not None and stays(r) and not isinstance(value, RowArray) else None
-        results.append(Result(Shown(known, same), there, here))
-    return Given(results, chooser(instruction, inputs), take() if tracing.get() else None)
+        here = UnmovedArray(value) if known is not None and stays(r) and not isinstance(value, RowArray) else None
+        results.append(IdentifiedResult(StaticSummary(known, same), there, here))
+    return GivenResults(results, chooser(instruction, inputs), take() if tracing.get() else None)
 
 
 def _operators(plan: Any) -> Iterator[Any]:

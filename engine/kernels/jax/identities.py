@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.summary import Heard, Summary
+from ...core.summary import ArraySummary, Heard
 from ...core.tensor_array import EMPTY, TensorArray
 from ...core.watch import Entered, Exited
 from .looked import Looked
-from .packing import Here
-from .pytrees import Shown
+from .packing import UnmovedArray
+from .pytrees import StaticSummary
 
 _INDEX = {
     "select_input": -1,
@@ -32,7 +32,7 @@ _INDEX = {
 """Operators that hand values on, as one of their operands says: which."""
 
 
-class Result(NamedTuple):
+class IdentifiedResult(NamedTuple):
     """A result of an instruction, as a compiled function returns it.
 
     Attributes:
@@ -41,9 +41,9 @@ class Result(NamedTuple):
         here: its value, if that is needed.
     """
 
-    shown: Shown
+    shown: StaticSummary
     there: Any
-    here: Here | None
+    here: UnmovedArray | None
 
     def told(self) -> Any:
         """Return what is reported of it."""
@@ -52,7 +52,7 @@ class Result(NamedTuple):
         return self.shown.summary if self.here is None else self.here
 
 
-class Given(NamedTuple):
+class GivenResults(NamedTuple):
     """Results of an instruction.
 
     Attributes:
@@ -60,7 +60,7 @@ class Given(NamedTuple):
         looked: what came of its block.
     """
 
-    results: Sequence[Result]
+    results: Sequence[IdentifiedResult]
     chosen: Any
     looked: Looked | None
 
@@ -85,7 +85,7 @@ def chooser(instruction: Any, inputs: Sequence[Any]) -> Any:
 
 
 def steps(
-    plan: Any, seen: Iterable[tuple[int, Given]], there: dict[int, Any], held: Callable[[int], Any]
+    plan: Any, seen: Iterable[tuple[int, GivenResults]], there: dict[int, Any], held: Callable[[int], Any]
 ) -> Iterator[Heard]:
     """The steps of instructions; blocks stand in blocks as deep as the program was written.
 
@@ -109,10 +109,10 @@ def steps(
             yield index, instruction.op, read, tuple(gave)
 
 
-def _result(r: int, result: Result, read: Sequence[Any], held: Callable[[int], Any]) -> Any:
+def _result(r: int, result: IdentifiedResult, read: Sequence[Any], held: Callable[[int], Any]) -> Any:
     """Return the report of a result: for an operand that is given as it is, the operand's, if it is at hand."""
     same = None if result.shown.same is None else read[result.shown.same]
-    if same is not None and not isinstance(same, Summary):
+    if same is not None and not isinstance(same, ArraySummary):
         return same
     value = held(r)
     return result.told() if value is None else value
@@ -184,4 +184,4 @@ def _new(like: Any) -> Any:
     """Return the report of an array of the shape of another one."""
     if isinstance(like, TensorArray):
         return EMPTY
-    return None if like is None else Summary(tuple(like.shape), np.dtype(like.dtype))
+    return None if like is None else ArraySummary(tuple(like.shape), np.dtype(like.dtype))

@@ -17,15 +17,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core.rows import RowArray
-from ...core.summary import Summary
+from ...core.summary import ArraySummary
 from ...core.tensor_array import TensorArray
 from .assumptions import Assumed
 from .conditional import Conditional, plain
 from .flags import any_of
-from .looked import Lull, LullStory, Maybe, Rounds, set_look, take
+from .looked import Lull, LullStory, Maybe, QuietRounds, set_look, take
 from .packing import Packed
 from .part import Seen, TracedPart, may_draw, trace_span
-from .pytrees import Refused, dense
+from .pytrees import LateRefusal, dense
 
 CHUNK = 64
 """Instructions that are judged together. What XLA takes to compile operators that it fuses grows faster than their
@@ -64,10 +64,10 @@ class JudgedPart(TracedPart):
         *others, self._true = others
         return super()._compute(donated, others, before)
 
-    def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
+    def trace(self, regs: list[Any]) -> tuple[list[LateRefusal], list[Assumed], Seen]:
         """As in the base; in place of what is looked at, the verdicts about chunks, and what is told without any."""
-        self._told, self._summaries, self._flags = [], {r: Summary.of(regs[r]) for r in self.ins}, []
-        refused: list[Refused] = []
+        self._told, self._summaries, self._flags = [], {r: ArraySummary.of(regs[r]) for r in self.ins}, []
+        refused: list[LateRefusal] = []
         assumed: list[Assumed] = []
         verdicts = []
         for chunk in self.chunks:
@@ -151,14 +151,14 @@ class _Judged(NamedTuple):
         flags: see :attr:`Lull.flags`.
     """
 
-    refused: list[Refused]
+    refused: list[LateRefusal]
     assumed: list[Assumed]
     wrong: Any
     flags: list[Any]
 
     def reduce(self) -> _Judged:
         """The same with one flag for each of what it may refuse."""
-        refused = [Refused(any_of([r.wrong]), r.values, r.error, r.index) for r in self.refused]
+        refused = [LateRefusal(any_of([r.wrong]), r.values, r.error, r.index) for r in self.refused]
         return self._replace(refused=refused)
 
 
@@ -207,10 +207,12 @@ class _Tale:
         if looked is not None:
             wrong, flags = looked.stack
             self._in_blocks.append(any_of([wrong]))
-            self.told.append(Rounds(self._flag(looked.of(flags)), looked.look.told))
+            self.told.append(QuietRounds(self._flag(looked.of(flags)), looked.look.told))
         known = self._summaries
         gave = tuple(map(self._show, outputs))
-        read = tuple([known.setdefault(r, Summary.of(plain(v))) for r, v in zip(instruction.ins, inputs, strict=True)])
+        read = tuple(
+            [known.setdefault(r, ArraySummary.of(plain(v))) for r, v in zip(instruction.ins, inputs, strict=True)]
+        )
         known.update(zip(instruction.outs, gave, strict=True))
         if instruction.op is not None:
             self.told.append((index, instruction.op, read, gave))
@@ -222,7 +224,7 @@ class _Tale:
         return jnp.stack([verdict, *self._in_blocks]).any() if self._in_blocks else verdict
 
     def _show(self, value: Any) -> Any:
-        told = Summary.of(plain(value))
+        told = ArraySummary.of(plain(value))
         return Maybe(self._flag(jnp.asarray(value.there)), told) if isinstance(value, Conditional) else told
 
     def _flag(self, flag: Any) -> int:

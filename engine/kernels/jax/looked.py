@@ -39,7 +39,7 @@ class Looked:
     Attributes:
         count: how many there were; of a branch, whether it was taken.
         each: the arrays, with a row for each run; of a branch as they are. Those of them that stay where they are
-            (:class:`~.packing.Here`) stay there.
+            (:class:`~.packing.UnmovedArray`) stay there.
         body: whose runs they are (``executor/body.py``).
         look: what looked.
         is_loop: whether there are rows.
@@ -84,7 +84,7 @@ class Maybe:
         self.summary = summary
 
 
-class Rounds:
+class QuietRounds:
     """Stands for the runs of a block in which nothing happened.
 
     Attributes:
@@ -129,7 +129,7 @@ class LullStory:
     """Report of a lull; the same flags give the same event.
 
     Args:
-        told: of each operator, with :class:`Maybe` and :class:`Rounds` where that depends on flags.
+        told: of each operator, with :class:`Maybe` and :class:`QuietRounds` where that depends on flags.
         start: the number of the first instruction.
     """
 
@@ -158,7 +158,7 @@ def _narrate(story: Sequence[Any], flags: Sequence[Any]) -> Iterator[Any]:
         return tuple([(v.summary if flags[v.flag] else None) if isinstance(v, Maybe) else v for v in values])
 
     for told in story:
-        if not isinstance(told, Rounds):
+        if not isinstance(told, QuietRounds):
             index, op, read, gave = told
             yield index, op, there(read), there(gave)
             continue

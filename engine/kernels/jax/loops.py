@@ -12,7 +12,7 @@ from .assumptions import assume
 from .conditional import Conditional
 from .hosted import NeedsValues
 from .nesting import alike, zeros
-from .rounds import Outcome, Round, arrays, trace_once
+from .rounds import BlockRound, Outcome, arrays, trace_once
 from .stacked import StackedFrames
 from .stacked_array import common, match_form
 
@@ -38,14 +38,14 @@ class Runs(NamedTuple):
     count: Any
     rows: int | None
 
-    def frames(self, turn: Round, begins: tuple[Any, ...], ends: tuple[Any, ...]) -> StackedFrames:
+    def frames(self, turn: BlockRound, begins: tuple[Any, ...], ends: tuple[Any, ...]) -> StackedFrames:
         """Return what the runs left for backward blocks."""
         return StackedFrames(
             tuple(self.each), turn.same, self.count, self.rows, turn.nesting, turn.varies, begins, ends
         )
 
 
-class Carried(NamedTuple):
+class LoopCarry(NamedTuple):
     """Values that the loop hands from round to round."""
 
     number: Any
@@ -60,7 +60,7 @@ class Carried(NamedTuple):
 
 
 def repeat(
-    kernel: Any, turn: Round, go: Any, state: Sequence[Any], read: Sequence[StackedFrames], nothing: Sequence[Any]
+    kernel: Any, turn: BlockRound, go: Any, state: Sequence[Any], read: Sequence[StackedFrames], nothing: Sequence[Any]
 ) -> Runs:
     """The rounds of a loop: as long as its condition holds, or one for each row of the frames that it reads.
 
@@ -95,13 +95,13 @@ def repeat(
     rows = _rows(kernel, (*shapes.framed, *shapes.seen), read) if has_rows else None
     each, seen = ([jnp.zeros((rows, *a.shape), a.dtype) for a in one] for one in (shapes.framed, shapes.seen))
 
-    def step(c: Carried) -> Carried:
+    def step(c: LoopCarry) -> LoopCarry:
         outcome = run(c.state, c.number, c.counter)
         row = place(c.number)
         state = tuple(
             v if carry.end is not None else s for carry, v, s in zip(body.carried, outcome.ends, c.state, strict=True)
         )
-        return Carried(
+        return LoopCarry(
             number=c.number + 1,
             state=state,
             sums=tuple(match_form(a + b, form) for a, b, form in zip(c.sums, outcome.sums, forms, strict=True)),
@@ -113,13 +113,13 @@ def repeat(
             counter=outcome.counter,
         )
 
-    def goes_on(c: Carried) -> Any:
+    def goes_on(c: LoopCarry) -> Any:
         go = c.go
         for flag, _ in c.wrong:
             go = go & ~flag
         return go
 
-    first = Carried(
+    first = LoopCarry(
         begin,
         start,
         tuple(map(match_form, nothing, forms)),

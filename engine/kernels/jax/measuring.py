@@ -32,7 +32,7 @@ class Laid(NamedTuple):
     size: int
 
 
-class Counted:
+class ArrayCounts:
     """Counts of an array that was laid in a row.
 
     Attributes:
@@ -53,9 +53,9 @@ class Counted:
 def register() -> None:
     """Tell JAX; once in a process."""
     jax.tree_util.register_pytree_node(
-        Counted,
+        ArrayCounts,
         lambda v: ((v.counts,), (v.dtype, v.size, v.length)),
-        lambda rest, parts: Counted(*parts, *rest),
+        lambda rest, parts: ArrayCounts(*parts, *rest),
     )
 
 
@@ -93,12 +93,12 @@ def measure(value: Laid) -> Numbers:
     return numbers(count(value))
 
 
-def count(value: Laid) -> Counted:
+def count(value: Laid) -> ArrayCounts:
     """Return the counts that the numbers follow from, while a function is traced or not."""
-    return Counted(_measure(value.row), np.dtype(value.row.dtype).name, value.size, value.row.size)
+    return ArrayCounts(_measure(value.row), np.dtype(value.row.dtype).name, value.size, value.row.size)
 
 
-def numbers(value: Counted) -> Numbers:
+def numbers(value: ArrayCounts) -> Numbers:
     """The numbers of an array, from what was counted."""
     integers, floats, beyond = jax.tree_util.tree_map(np.asarray, value.counts)
     bits = _bits(value.dtype)

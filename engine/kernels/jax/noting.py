@@ -17,8 +17,8 @@ from ..backend import Noted
 from .assumptions import Assumed
 from .compilation import Compilation
 from .holding import HeldPart
-from .part import HostedPart, Part, Seen, Untraceable, may_draw
-from .pytrees import Refused
+from .part import HostedPart, PlanPart, Seen, ValuesNeeded, may_draw
+from .pytrees import LateRefusal
 from .streams import current
 
 
@@ -26,7 +26,7 @@ class _Full(Exception):
     """A part gives as much as it may."""
 
 
-class Noting(Compilation):
+class NotingCompilation(Compilation):
     """A plan that gives the results of all instructions.
 
     Args:
@@ -38,7 +38,7 @@ class Noting(Compilation):
         self._most = most
         self._all = {r for i in plan.instructions for r in i.outs if r >= 0}
 
-    def trace_parts(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[PlanPart]:
         """As in the base."""
         return [_NotedPart(self.plan, span, self._all, self._most)]
 
@@ -47,7 +47,7 @@ class Noting(Compilation):
         for events in self.each(lambda part: self._run(part, regs)):
             yield from events
 
-    def _run(self, part: Part, regs: list[Any]) -> list[Noted]:
+    def _run(self, part: PlanPart, regs: list[Any]) -> list[Noted]:
         begin = state.random.position
         # Held, so that nothing is written over: all of it is somebody's result.
         held = [regs[r] for r in part.ins]
@@ -69,7 +69,7 @@ class Noting(Compilation):
                 regs[r] = None
         return told
 
-    def _divide(self, part: Part, stop: Untraceable) -> list[Part]:
+    def _divide(self, part: PlanPart, stop: ValuesNeeded) -> list[PlanPart]:
         """As in the base; a part that is full goes on in another one."""
         if not isinstance(stop.error, _Full):
             return super()._divide(part, stop)
@@ -87,7 +87,7 @@ class _NotedPart(HeldPart):
         self._bytes = 0
         self._counter: Any = None
 
-    def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
+    def trace(self, regs: list[Any]) -> tuple[list[LateRefusal], list[Assumed], Seen]:
         """As in the base."""
         stream = current()
         self._numbers, self._bytes = iter(self.span), 0
@@ -98,7 +98,7 @@ class _NotedPart(HeldPart):
         index = next(self._numbers)
         self._bytes += sum(int(leaf.nbytes) for leaf in jax.tree_util.tree_leaves(outputs) if hasattr(leaf, "nbytes"))
         if self._most is not None and self._bytes > self._most and index > self.span.start:
-            raise Untraceable(index, _Full())
+            raise ValuesNeeded(index, _Full())
         stream = current()
         if stream is None or not may_draw(instruction.op):
             return None

@@ -14,7 +14,7 @@ SMALL = 1 << 10
 """Elements up to which an array is put together with others."""
 
 
-class Here:
+class UnmovedArray:
     """An array that stays where it is, and is told so: of the rows of a buffer one, by the numbers of runs.
 
     Attributes:
@@ -51,14 +51,14 @@ class Here:
         """The array."""
         return self.buffer[self.at] if self.at else self.buffer
 
-    def row(self, number: int) -> Here:
+    def row(self, number: int) -> UnmovedArray:
         """Return the value of one run."""
-        return Here(self.buffer, (*self.at, number), self.rest)
+        return UnmovedArray(self.buffer, (*self.at, number), self.rest)
 
 
 def is_here(value: Any) -> bool:
     """Return whether it is an array that stays where it is."""
-    return isinstance(value, Here)
+    return isinstance(value, UnmovedArray)
 
 
 class Packed:
@@ -68,8 +68,8 @@ class Packed:
         rows: by type, the elements of all small arrays.
         large: the other arrays.
         structure: how the results are nested.
-        places: for each leaf the type and shape of a small array, None for a large one, :class:`Here` for one that
-            stays where it is, or a number as it is.
+        places: for each leaf the type and shape of a small array, None for a large one, :class:`UnmovedArray` for one
+            that stays where it is, or a number as it is.
     """
 
     def __init__(self, rows: dict[str, Any], large: Sequence[Any], structure: Any, places: tuple[Any, ...]) -> None:
@@ -86,9 +86,9 @@ class Packed:
         large: list[Any] = []
         places: list[Any] = []
         for leaf in leaves:
-            if isinstance(leaf, Here):
+            if isinstance(leaf, UnmovedArray):
                 large.append(leaf.buffer)
-                places.append(Here)
+                places.append(UnmovedArray)
             elif not hasattr(leaf, "dtype"):
                 places.append(leaf)
             elif leaf.size > SMALL:
@@ -108,8 +108,8 @@ class Packed:
         large = iter(self.large)
         leaves: list[Any] = []
         for place in self.places:
-            if place is Here:
-                leaves.append(Here(next(large)))
+            if place is UnmovedArray:
+                leaves.append(UnmovedArray(next(large)))
                 continue
             if not isinstance(place, tuple):
                 leaves.append(next(large) if place is None else place)

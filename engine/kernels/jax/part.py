@@ -24,11 +24,11 @@ from .flags import first, one_of
 from .hosted import WANTS_VALUES, NeedsValues, stop_reason
 from .mesh import Mesh
 from .packing import Packed
-from .pytrees import Refused, dense
+from .pytrees import LateRefusal, dense
 from .scopes import scope
 from .stacked import StackedFrames
 from .stacked_array import StackedArray
-from .streams import Traced, draw_from, operands
+from .streams import TracedStream, draw_from, operands
 
 Seen = list[tuple[int, Any]]
 
@@ -42,7 +42,7 @@ tracing: ContextVar[bool] = ContextVar("gradtool_jax_tracing", default=False)
 """Whether this thread traces: plans of blocks are then traced, too."""
 
 
-class Untraceable(Exception):
+class ValuesNeeded(Exception):
     """Tracing has come to an instruction that wants values.
 
     Attributes:
@@ -56,7 +56,7 @@ class Untraceable(Exception):
         self.error = error
 
 
-class Part:
+class PlanPart:
     """A range of instructions of *plan*.
 
     Attributes:
@@ -82,7 +82,7 @@ class Part:
         raise NotImplementedError
 
 
-class HostedPart(Part):
+class HostedPart(PlanPart):
     """One instruction that is not compiled.
 
     Attributes:
@@ -112,7 +112,7 @@ class HostedPart(Part):
         return seen
 
 
-class TracedPart(Part):
+class TracedPart(PlanPart):
     """Instructions in one compiled function.
 
     The registers of parameters that it updates, and that nobody reads afterwards, are given to XLA to be overwritten
@@ -155,7 +155,7 @@ class TracedPart(Part):
     def __call__(self, regs: list[Any]) -> Seen:
         for r, index in self._frames:
             if not isinstance(regs[r], StackedFrames | None):
-                raise Untraceable(index, NeedsValues(UNSTACKED))
+                raise ValuesNeeded(index, NeedsValues(UNSTACKED))
         result = self._attempt(regs)
         while result is None:  # too little was taken for granted
             result = self._attempt(regs)
@@ -180,7 +180,7 @@ class TracedPart(Part):
         before = operands(state.random.position) if self.draws else None
         try:
             outputs, flags, assumed, seen, moved = function(donated, others, before)
-        except Untraceable:
+        except ValuesNeeded:
             for r, value in zip(self.donated, donated, strict=True):
                 regs[r] = value
             raise
@@ -210,7 +210,7 @@ class TracedPart(Part):
                 try:
                     a.otherwise(needed)
                 except NeedsValues as error:
-                    raise Untraceable(a.index, error) from error
+                    raise ValuesNeeded(a.index, error) from error
         self._compile()
 
     def _refuse(self, *operands: Any) -> NoReturn:
@@ -219,7 +219,7 @@ class TracedPart(Part):
         Which one it is, and the values that it is told with, are results of a function of their own, as each array
         that is returned and each reduction costs something, and they are read after an error alone.
         """
-        told: list[Refused] = self._refusing(*operands)
+        told: list[LateRefusal] = self._refusing(*operands)
         refused = next((r for r in told if np.asarray(r.wrong).any()), None)
         if refused is None:
             raise ExecutionError(
@@ -229,11 +229,11 @@ class TracedPart(Part):
             )
         raise self.plan.explained(refused.exception(), self.plan.instructions[refused.index], ()) from None
 
-    def _refusals(self, donated: list[Any], others: list[Any], before: Any) -> list[Refused]:
+    def _refusals(self, donated: list[Any], others: list[Any], before: Any) -> list[LateRefusal]:
         """Return possible refusals, with the values that their messages need; the function that is compiled after an
         error.
         """
-        refused: list[Refused] = self._compute(donated, others, before)[0]
+        refused: list[LateRefusal] = self._compute(donated, others, before)[0]
         return refused
 
     def _traced(self, donated: list[Any], others: list[Any], before: Any) -> Any:
@@ -268,7 +268,7 @@ class TracedPart(Part):
         for r, value in zip(self.others, others, strict=True):
             regs[r] = value
         token = tracing.set(True)
-        stream = Traced(*before) if before is not None else None
+        stream = TracedStream(*before) if before is not None else None
         try:
             with draw_from(stream):
                 refused, assumed, seen = self.trace(regs)
@@ -276,7 +276,7 @@ class TracedPart(Part):
             tracing.reset(token)
         return refused, assumed, seen, regs, stream
 
-    def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
+    def trace(self, regs: list[Any]) -> tuple[list[LateRefusal], list[Assumed], Seen]:
         """Trace the instructions over *regs*."""
         return trace_span(self.plan, self.span, regs, self.look)
 
@@ -312,7 +312,9 @@ _ALONE = _references([_scope["w"]])
 """What :func:`_references` gives for what a scope and the list hold; interpreters count differently."""
 
 
-def trace_span(plan: Any, span: range, regs: list[Any], look: Any = None) -> tuple[list[Refused], list[Assumed], Seen]:
+def trace_span(
+    plan: Any, span: range, regs: list[Any], look: Any = None
+) -> tuple[list[LateRefusal], list[Assumed], Seen]:
     """Trace the instructions of *plan* in *span* over its registers.
 
     Returns:
@@ -322,7 +324,7 @@ def trace_span(plan: Any, span: range, regs: list[Any], look: Any = None) -> tup
         Untraceable: an instruction wants values.
         GradtoolError: an instruction failed; told with its operator and line.
     """
-    all_refused: list[Refused] = []
+    all_refused: list[LateRefusal] = []
     all_assumed: list[Assumed] = []
     seen: Seen = []
     for index in span:
@@ -339,12 +341,12 @@ def trace_span(plan: Any, span: range, regs: list[Any], look: Any = None) -> tup
                 result = _result(instruction, inputs)
                 outputs = tuple(result) if instruction.spread else (result,)
             except WANTS_VALUES as error:
-                raise Untraceable(index, error) from error
-            except Untraceable as inner:  # in a block
-                raise Untraceable(index, NeedsValues(block_reason(instruction.kernel.plan, inner))) from inner
+                raise ValuesNeeded(index, error) from error
+            except ValuesNeeded as inner:  # in a block
+                raise ValuesNeeded(index, NeedsValues(block_reason(instruction.kernel.plan, inner))) from inner
             except Exception as error:
                 raise plan.explained(error, instruction, inputs) from error
-        all_refused += [Refused(r.wrong, r.values, r.error, index) for r in refusals]
+        all_refused += [LateRefusal(r.wrong, r.values, r.error, index) for r in refusals]
         all_assumed += [a.at(index) for a in assumed]
         if look is not None:
             outputs = apart(outputs, inputs)
@@ -355,7 +357,7 @@ def trace_span(plan: Any, span: range, regs: list[Any], look: Any = None) -> tup
     return all_refused, all_assumed, seen
 
 
-def block_reason(plan: Any, stop: Untraceable) -> str:
+def block_reason(plan: Any, stop: ValuesNeeded) -> str:
     """Why an operator is not compiled in whose block, that of *plan*, tracing has stopped."""
     op = plan.instructions[stop.index].op
     return f"in its block {op.type if op is not None else 'something'} is not compiled: {stop_reason(stop.error)}"

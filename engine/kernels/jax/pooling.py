@@ -12,7 +12,7 @@ from jax import lax
 from jax import numpy as jnp
 
 from ...ops.library import pool
-from ...ops.library.window import Line
+from ...ops.library.window import WindowLine
 from ..backend import Kernel, override
 from ..choice import backend
 
@@ -24,11 +24,11 @@ class _Taps:
         padding: by dimension, how far windows reach beyond the image, before and behind it.
     """
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[WindowLine]) -> None:
         self.lines = lines
         self.padding = [(max(-first, 0), max(end - line.size, 0)) for line, (first, end) in self._spans()]
 
-    def _spans(self) -> Iterator[tuple[Line, tuple[int, int]]]:
+    def _spans(self) -> Iterator[tuple[WindowLine, tuple[int, int]]]:
         for line in self.lines:
             yield line, (line.first, line.first + (len(line.starts) - 1) * line.step + line.reach)
 
@@ -101,7 +101,7 @@ class _Taps:
         return total
 
 
-def _regular(lines: Sequence[Line]) -> bool:
+def _regular(lines: Sequence[WindowLine]) -> bool:
     """Return whether the windows are all of one size and distance, none is void, and their elements are few."""
     if not all(line.step and line.starts and not line.void for line in lines):
         return False

@@ -9,17 +9,17 @@ import jax
 import numpy as np
 
 from ...core.rows import RowArray, RowUpdate, SelectedRows
-from ...core.summary import Summary
+from ...core.summary import ArraySummary
 from ...core.tensor_array import TensorArray
 from .conditional import Conditional, settle
-from .packing import Here, Packed
+from .packing import Packed, UnmovedArray
 
 
-class Refused:
+class LateRefusal:
     """Refusal that may turn out to be needed once a compiled function has run.
 
     Attributes:
-        wrong, values: as in :class:`~gradtool.engine.ops.refusals.Refusal`.
+        wrong, values: as in :class:`~gradtool.engine.ops.refusals.RefusalCondition`.
         error: makes the error.
         index: the number of the instruction that refuses it.
     """
@@ -37,7 +37,7 @@ class Refused:
         return self.error(*map(np.asarray, self.values))
 
 
-class Shown:
+class StaticSummary:
     """A summary that is known when a function is compiled, and returned by it as it is.
 
     Attributes:
@@ -46,7 +46,7 @@ class Shown:
 
     __slots__ = ("same", "summary")
 
-    def __init__(self, summary: Summary | None, same: int | None = None) -> None:
+    def __init__(self, summary: ArraySummary | None, same: int | None = None) -> None:
         self.summary = summary
         self.same = same
 
@@ -55,12 +55,12 @@ def register() -> None:
     """Tell JAX; once in a process."""
     add = jax.tree_util.register_pytree_node
     add(
-        Refused,
+        LateRefusal,
         lambda r: ((r.wrong, tuple(r.values)), (r.error, r.index)),
-        lambda rest, parts: Refused(parts[0], parts[1], *rest),
+        lambda rest, parts: LateRefusal(parts[0], parts[1], *rest),
     )
-    add(Here, lambda h: ((h.buffer,), None), lambda _, parts: Here(*parts))
-    add(Shown, lambda same: ((), same), lambda same, _: same)
+    add(UnmovedArray, lambda h: ((h.buffer,), None), lambda _, parts: UnmovedArray(*parts))
+    add(StaticSummary, lambda same: ((), same), lambda same, _: same)
     add(
         Packed,
         lambda p: ((p.rows, p.large), (p.structure, p.places)),

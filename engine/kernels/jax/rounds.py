@@ -17,9 +17,9 @@ from . import looked, streams
 from .assumptions import Assumed, assume
 from .flags import any_of
 from .hosted import BLOCK, NeedsValues
-from .packing import Here, is_here
+from .packing import UnmovedArray, is_here
 from .part import Seen, trace_span
-from .pytrees import Refused, dense
+from .pytrees import LateRefusal, dense
 
 
 class Outcome(NamedTuple):
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     seen: tuple[Any, ...] = ()
 
 
-class Round:
+class BlockRound:
     """A run of the block of *runner*, an operator's, over its *arguments*.
 
     Attributes, once it has been traced:
@@ -59,7 +59,7 @@ class Round:
         self._runner = runner
         self._arguments = arguments
         self._stream = streams.current()
-        self.refused: list[Refused] = []
+        self.refused: list[LateRefusal] = []
         self.assumed: list[Assumed] = []
         self.draws = False
         self.nesting: Any = None
@@ -87,7 +87,7 @@ class Round:
         self._runner.begin(registers, state)
         for r, value in entering:
             registers[r] = value
-        inside = None if self._stream is None else streams.Traced(self._stream.seed, counter)
+        inside = None if self._stream is None else streams.TracedStream(self._stream.seed, counter)
         with streams.draw_from(inside):
             span, look = range(len(body.plan.instructions)), looked.factory()
             self._look = None if look is None else look(body)
@@ -120,7 +120,7 @@ class Round:
             each: with a row for each run of a loop.
         """
         if self._look is not None:
-            each = [Here(a) if stays else a for a, stays in zip(each, self._stays, strict=True)]
+            each = [UnmovedArray(a) if stays else a for a, stays in zip(each, self._stays, strict=True)]
             looked.tell(looked.Looked(count, each, self._runner.body, self._look, self._seen_nesting, is_loop))
 
     def _frame_arrays(self, registers: Sequence[Any]) -> tuple[Any, ...]:
@@ -191,6 +191,6 @@ def _whole(value: Any) -> Any:
     return dense(value) if isinstance(value, RowArray) else value
 
 
-def _error_maker(plan: Any, kind: Refused) -> Callable[..., Exception]:
+def _error_maker(plan: Any, kind: LateRefusal) -> Callable[..., Exception]:
     """Makes the error of what was refused, told with its operator in the block."""
     return lambda *values: plan.explained(kind.error(*values), plan.instructions[kind.index], ())

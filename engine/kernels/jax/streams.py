@@ -57,7 +57,7 @@ def register() -> None:
     )
 
 
-class Traced(Draws):
+class TracedStream(Draws):
     """A stream while a function is traced.
 
     Args:
@@ -108,25 +108,25 @@ class _Chosen(Draws):
 
     xp = jnp
 
-    def __init__(self, seed: Any, usual: Traced) -> None:
+    def __init__(self, seed: Any, usual: TracedStream) -> None:
         self._seed = _word(seed)
         self._usual = usual
 
     def words(self, count: int) -> Any:
         is_usual, before = self._seed == 0, self._usual.counter
-        begun = Traced(jnp.where(is_usual, self._usual.seed, self._seed), jnp.where(is_usual, before, 0))
+        begun = TracedStream(jnp.where(is_usual, self._usual.seed, self._seed), jnp.where(is_usual, before, 0))
         words = begun.words(count)
         self._usual.counter = jnp.where(is_usual, begun.counter, before)
         return words
 
 
-_stream: ContextVar[Traced | None] = ContextVar("gradtool_traced_stream", default=None)
+_stream: ContextVar[TracedStream | None] = ContextVar("gradtool_traced_stream", default=None)
 
 current = _stream.get
 """Gives the stream of the function that is being traced, or None."""
 
 
-def draw_from(stream: Traced | None) -> AbstractContextManager[Traced | None]:
+def draw_from(stream: TracedStream | None) -> AbstractContextManager[TracedStream | None]:
     """Draw from *stream* inside; its counter is further afterwards."""
     return set_inside(_stream, stream)
 

@@ -18,8 +18,8 @@ from ...core.summary import Spent, Took
 from . import devices, disk
 from .assumptions import Assumed
 from .compilation import Compilation
-from .part import HostedPart, Part, Seen, TracedPart
-from .pytrees import Refused
+from .part import HostedPart, PlanPart, Seen, TracedPart
+from .pytrees import LateRefusal
 from .recording import Moment, Recording, alone, instruction, record, running_time
 from .scopes import Path
 from .shares import Share, shares
@@ -35,7 +35,7 @@ OTHER = "(beside operators)"
 class Timing(Compilation):
     """A plan whose operators are timed."""
 
-    def trace_parts(self, span: range) -> list[Part]:
+    def trace_parts(self, span: range) -> list[PlanPart]:
         """As in the base."""
         return [TimedPart(self.plan, span)]
 
@@ -51,7 +51,7 @@ class Timing(Compilation):
             jax.block_until_ready([regs[r] for r in self.plan.results])
         yield self._took(parts, recording, hosted)
 
-    def _run(self, part: Part, regs: list[Any], hosted: dict[Path, int]) -> Part:
+    def _run(self, part: PlanPart, regs: list[Any], hosted: dict[Path, int]) -> PlanPart:
         """Run a part.
 
         Args:
@@ -65,7 +65,7 @@ class Timing(Compilation):
             part(regs)
         return part
 
-    def _took(self, parts: list[Part], recording: Recording, hosted: dict[Path, int]) -> Took:
+    def _took(self, parts: list[PlanPart], recording: Recording, hosted: dict[Path, int]) -> Took:
         programs = {name: s for part in parts if isinstance(part, TimedPart) for name, s in part.shares.items()}
         within = turns(recording.lines, programs, dict(_loops(self.plan)))
         spent = _Sums(programs, recording.hosted)
@@ -110,7 +110,7 @@ class TimedPart(TracedPart):
         self.shares: dict[str, dict[str, Share]] = {}
         self.nbytes: dict[int, int] = {}
 
-    def trace(self, regs: list[Any]) -> tuple[list[Refused], list[Assumed], Seen]:
+    def trace(self, regs: list[Any]) -> tuple[list[LateRefusal], list[Assumed], Seen]:
         """As in the base."""
         traced = super().trace(regs)
         for n in self.span:

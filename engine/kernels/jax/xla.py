@@ -101,7 +101,7 @@ class XlaBackend(Backend):
         stream = streams.current()
         if stream is None:
             return super().draws(seed)
-        return streams.Traced(seed) if seed else stream
+        return streams.TracedStream(seed) if seed else stream
 
     def draws_of(self, seed: Any) -> Draws:
         return super().draws_of(seed) if streams.current() is None else streams.choose_stream(seed)

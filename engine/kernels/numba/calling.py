@@ -52,7 +52,7 @@ class Function(NamedTuple):
     owner: Any = None
 
 
-class Argument(NamedTuple):
+class OperandRequirement(NamedTuple):
     """Requirements on an operand.
 
     Attributes:
@@ -74,7 +74,7 @@ class Limit(NamedTuple):
     end: int
 
 
-class Result(NamedTuple):
+class ComputedArray(NamedTuple):
     """An array that is computed.
 
     Attributes:
@@ -88,7 +88,7 @@ class Result(NamedTuple):
     inner: bool
 
 
-class Call(NamedTuple):
+class GroupCall(NamedTuple):
     """Treatment of a group's operands.
 
     Attributes:
@@ -98,16 +98,16 @@ class Call(NamedTuple):
         unlocked: whether other threads of Python run meanwhile.
     """
 
-    arguments: Sequence[Argument]
+    arguments: Sequence[OperandRequirement]
     limits: Sequence[Limit]
     operands: Sequence[int]
-    results: Sequence[Result]
+    results: Sequence[ComputedArray]
     stages: Sequence[tuple[Function, Sequence[int]]]
     given: Sequence[tuple[int, Any]]
     unlocked: bool
 
 
-class Places(NamedTuple):
+class CallRegisters(NamedTuple):
     """The registers of the arguments and of what is given, and those that nothing reads after it."""
 
     ins: Sequence[int]
@@ -115,7 +115,7 @@ class Places(NamedTuple):
     dead: Sequence[int] = ()
 
 
-def table(call: Call, registers: Places) -> tuple[np.ndarray[Any, Any], list[Any]]:
+def table(call: GroupCall, registers: CallRegisters) -> tuple[np.ndarray[Any, Any], list[Any]]:
     """The numbers that tell *call*, and what must live as long as they are read."""
     outer = [r for r in call.results if not r.inner]
     offsets, block = [], 0
@@ -123,7 +123,7 @@ def table(call: Call, registers: Places) -> tuple[np.ndarray[Any, Any], list[Any
         if r.inner:
             offsets.append((block, _bytes(r) if r.sums else 0))
             block += -(-_bytes(r) // ALIGNED) * ALIGNED
-    bytes_ = Result((block,), np.dtype(np.uint8), False, False)
+    bytes_ = ComputedArray((block,), np.dtype(np.uint8), False, False)
     arrays = [*outer, bytes_] if offsets else outer
     # Pointers lie in the order of operands, arrays, what lies in the block.
     at, inner = iter(range(len(outer))), iter(range(len(arrays), len(arrays) + len(offsets)))
@@ -161,7 +161,7 @@ def table(call: Call, registers: Places) -> tuple[np.ndarray[Any, Any], list[Any
     return np.array(parts, np.int64), [types, [f for f, _ in call.stages], [v for _, v in call.given]]
 
 
-def _bytes(result: Result) -> int:
+def _bytes(result: ComputedArray) -> int:
     return int(np.prod(result.shape, dtype=np.int64)) * result.dtype.itemsize
 
 

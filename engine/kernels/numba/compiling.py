@@ -93,7 +93,7 @@ def _share() -> int:
     return pool.begin(_address(_key(pool.text("share")), pool.text))
 
 
-def callable_of(call: calling.Call, registers: calling.Places) -> Callable[[list[Any]], bool]:
+def callable_of(call: calling.GroupCall, registers: calling.CallRegisters) -> Callable[[list[Any]], bool]:
     """Return a function that does *call* in a list of registers; it returns False for operands that it is not for."""
     with AT_WORK:
         if _Process.definition is None:

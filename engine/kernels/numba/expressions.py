@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .nodes import Node
+from .nodes import GroupValue
 
 EXPRESSIONS: dict[str, str] = {
     "add": "{a} + {b}",
@@ -52,7 +52,7 @@ BOOLEAN = frozenset({"logical_and", "logical_or", "logical_not"})
 """Those that are expressions of truth values alone."""
 
 
-def inline(node: Node) -> bool:
+def inline(node: GroupValue) -> bool:
     """Return whether *node* is an expression, and no call of a loop."""
     if node.op == "cast":
         return True
@@ -75,7 +75,7 @@ def literal(number: Any, dtype: np.dtype[Any]) -> str:
     return f"np.{dtype.name}({text})"
 
 
-def expression(node: Node, operands: list[str]) -> str:
+def expression(node: GroupValue, operands: list[str]) -> str:
     """*node* computed from *operands*, in its type."""
     if node.op == "cast":
         (operand,) = operands

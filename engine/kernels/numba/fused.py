@@ -8,8 +8,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .calling import ARGUMENT, CONTIGUOUS, NOTHING, RESULT, STRIDED, Argument, Call, Function, Limit, Places, Result
-from .groups import Group, Seen
+from .calling import (
+    ARGUMENT,
+    CONTIGUOUS,
+    NOTHING,
+    RESULT,
+    STRIDED,
+    CallRegisters,
+    ComputedArray,
+    Function,
+    GroupCall,
+    Limit,
+    OperandRequirement,
+)
+from .groups import ArrayFacts, InstructionGroup
 from .layout import count
 from .nodes import CHOICES
 from .source import Source, order_nodes
@@ -20,7 +32,7 @@ RELEASED = 1 << 15
 """Elements from which functions let other threads of Python run."""
 
 
-class Place(NamedTuple):
+class ValuePlace(NamedTuple):
     """Place of a value that a group gives.
 
     Attributes:
@@ -49,7 +61,7 @@ class FusedKernel:
         differs: whether it has shown one.
     """
 
-    def __init__(self, group: Group, code: Sequence[Any], explained: Callable[..., Exception]) -> None:
+    def __init__(self, group: InstructionGroup, code: Sequence[Any], explained: Callable[..., Exception]) -> None:
         self.group = group
         self.members = [code[i] for i in group.members]
         self.operators = [m.op for m in self.members if m.op is not None]
@@ -57,14 +69,14 @@ class FusedKernel:
         self.explained = explained
         self.sources = [stage.source for stage in group.stages]
         self._function: Callable[[list[Any]], bool] | None = None
-        self._call: Call | None = None
+        self._call: GroupCall | None = None
         at = {r: i for i, r in enumerate(group.inputs)}
         # What lies with gaps is copied, and these copies come after the arguments.
         gaps = [r for r in group.leaves if not group.seen[r].contiguous and r not in group.strided]
         self._gaps = [(at[r], group.seen[r].strides, _box(group.seen[r])) for r in gaps]
         self._operand = {r: at[r] for r in group.leaves} | {r: len(at) + i for i, r in enumerate(gaps)}
         self._arguments = [self._argument(r, r in gaps) for r in at]
-        self._arguments += [Argument(group.seen[r].base or (), group.seen[r].dtype, CONTIGUOUS) for r in gaps]
+        self._arguments += [OperandRequirement(group.seen[r].base or (), group.seen[r].dtype, CONTIGUOUS) for r in gaps]
         self._limits = self._find_limits()
         self._places = [self._place(r, at) for r in group.outputs]
         self._results = self._make_results()
@@ -72,17 +84,19 @@ class FusedKernel:
             (i, p) for i, p in enumerate(self._places) if p.single or (p.kind != NOTHING and self._shape(p) != p.shape)
         ]
 
-    def _argument(self, register: int, copied: bool) -> Argument:
+    def _argument(self, register: int, copied: bool) -> OperandRequirement:
         seen = self.group.seen[register]
         if copied or register not in self.group.leaves:
-            return Argument(seen.shape, seen.dtype)
+            return OperandRequirement(seen.shape, seen.dtype)
         if register in self.group.strided:
-            return Argument(seen.shape, seen.dtype, STRIDED, seen.strides)
-        return Argument(seen.shape, seen.dtype, CONTIGUOUS)
+            return OperandRequirement(seen.shape, seen.dtype, STRIDED, seen.strides)
+        return OperandRequirement(seen.shape, seen.dtype, CONTIGUOUS)
 
-    def _shape(self, place: Place) -> tuple[int, ...]:
+    def _shape(self, place: ValuePlace) -> tuple[int, ...]:
         """Of the array that is given for it."""
-        array: Argument | Result = (self._results if place.kind == RESULT else self._arguments)[place.value]
+        array: OperandRequirement | ComputedArray = (self._results if place.kind == RESULT else self._arguments)[
+            place.value
+        ]
         return array.shape
 
     def _find_limits(self) -> list[Limit]:
@@ -92,7 +106,7 @@ class FusedKernel:
         ends = sorted(said | {(self._operand[r], end) for r, end in self.group.ends.items()})
         return [Limit(i, self._arguments[i].dtype, math.prod(self._arguments[i].shape), end) for i, end in ends]
 
-    def _make_results(self) -> list[Result]:
+    def _make_results(self) -> list[ComputedArray]:
         """The arrays that the functions fill."""
         shapes: dict[int, tuple[int, ...]] = {}
         for place in self._places:
@@ -100,22 +114,22 @@ class FusedKernel:
                 shapes.setdefault(place.value, place.shape)
         sums = {stage.results[i] for stage in self.group.stages for i in stage.source.sums}
         return [
-            Result(shapes.get(i, (count(n.layout),)), n.dtype, i in sums, i not in shapes)
+            ComputedArray(shapes.get(i, (count(n.layout),)), n.dtype, i in sums, i not in shapes)
             for i, n in enumerate(self.group.arrays)
         ]
 
-    def _place(self, register: int, at: dict[int, int]) -> Place:
+    def _place(self, register: int, at: dict[int, int]) -> ValuePlace:
         """Return where the value of an output is."""
         value = self.group.values[register]
         if value is None:
-            return Place(NOTHING, None)
+            return ValuePlace(NOTHING, None)
         if value.node.op == "constant":
-            return Place(NOTHING, np.broadcast_to(np.zeros((), value.dtype), value.shape))
+            return ValuePlace(NOTHING, np.broadcast_to(np.zeros((), value.dtype), value.shape))
         given = operand(value.node)
         if given is not None:
-            return Place(ARGUMENT, at[given], value.shape)
+            return ValuePlace(ARGUMENT, at[given], value.shape)
         index = [id(n) for n in self.group.arrays].index(id(value.node))
-        return Place(RESULT, index, value.shape, register in self.group.singles)
+        return ValuePlace(RESULT, index, value.shape, register in self.group.singles)
 
     def compile(self, compiled: Callable[[Source, Sequence[str]], Function]) -> None:
         """Have the functions compiled; from then on they are used."""
@@ -133,9 +147,9 @@ class FusedKernel:
         unlocked = any(math.prod(s.dims) >= RELEASED for s in self.sources)
         given = [(p.kind, p.value) for p in self._places]
         operands = [self._operand[r] for r in leaves]
-        self._call = Call(self._arguments, self._limits, operands, self._results, stages, given, unlocked)
+        self._call = GroupCall(self._arguments, self._limits, operands, self._results, stages, given, unlocked)
         count = len(self._arguments)
-        self._function = callable_of(self._call, Places(range(count), range(count, count + len(given))))
+        self._function = callable_of(self._call, CallRegisters(range(count), range(count, count + len(given))))
 
     def judged(
         self, numbers: Collection[int], first: int, largest: float | None
@@ -177,7 +191,7 @@ class FusedKernel:
         if self._call is not None and not self._gaps:
             from .compiling import callable_of
 
-            direct = callable_of(self._call, Places(ins, outs, dead))
+            direct = callable_of(self._call, CallRegisters(ins, outs, dead))
         reshaped = [(outs[i], place) for i, place in self._reshaped if outs[i] not in dead]
 
         def compute(registers: list[Any]) -> None:
@@ -233,12 +247,12 @@ class FusedKernel:
         return [regs[r] for r in self.group.outputs]
 
 
-def _as_seen(array: Any, place: Place) -> Any:
+def _as_seen(array: Any, place: ValuePlace) -> Any:
     """The array that is given for *place*, as NumPy gives it."""
     return array[()] if place.single else array.reshape(place.shape)
 
 
-def _box(seen: Seen) -> tuple[slice, ...] | None:
+def _box(seen: ArrayFacts) -> tuple[slice, ...] | None:
     """Return where the elements lie that were broadcast; None where all are there."""
     if seen.base is None or seen.base == seen.shape:
         return None

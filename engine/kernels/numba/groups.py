@@ -19,7 +19,7 @@ import numpy as np
 from ...ops.opdef import Trait
 from .expressions import inline
 from .layout import NoLayout
-from .nodes import FLEXIBLE, SUMS, Node, Untraceable
+from .nodes import FLEXIBLE, SUMS, GroupValue, Untraceable
 from .source import OPERANDS, order_nodes
 from .stages import Stage, check, divide_stages
 from .trace import Traced, constant_like, domain, operand, spread, trace_register
@@ -42,7 +42,7 @@ SAVED = 2.0
 NEVER = Trait.RANDOM | Trait.EFFECT | Trait.OPAQUE | Trait.VALUES
 
 
-class Seen(NamedTuple):
+class ArrayFacts(NamedTuple):
     """Facts that a run has shown about an array.
 
     Attributes:
@@ -72,19 +72,19 @@ class Seen(NamedTuple):
         return tuple([n if s else 1 for n, s in zip(self.shape, self.strides, strict=True)])
 
     @classmethod
-    def of(cls, value: Any) -> Seen | None:
+    def of(cls, value: Any) -> ArrayFacts | None:
         """Describe *value*; None for something that is no array."""
         if not isinstance(value, (np.ndarray, np.generic)):
             return None
         return cls(value.shape, value.dtype, value.flags.c_contiguous, isinstance(value, np.generic), value.strides)
 
 
-Sights = Sequence[tuple[Sequence[Seen | None], Sequence[Seen | None]] | None]
+Sights = Sequence[tuple[Sequence[ArrayFacts | None], Sequence[ArrayFacts | None]] | None]
 """For each instruction what it read and what it gave; None for one of which nothing is known."""
 
 
 @dataclass(slots=True)
-class Group:
+class InstructionGroup:
     """Instructions that are computed by one function.
 
     Attributes:
@@ -105,10 +105,10 @@ class Group:
     inputs: list[int] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
     values: dict[int, Traced | None] = field(default_factory=dict)
-    seen: dict[int, Seen] = field(default_factory=dict)
+    seen: dict[int, ArrayFacts] = field(default_factory=dict)
     singles: set[int] = field(default_factory=set)
-    results: list[Node] = field(default_factory=list)
-    arrays: list[Node] = field(default_factory=list)
+    results: list[GroupValue] = field(default_factory=list)
+    arrays: list[GroupValue] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
     ends: dict[int, int] = field(default_factory=dict)
     strided: set[int] = field(default_factory=set)
@@ -126,7 +126,7 @@ class _Open:
         self.number = number
         self.members: list[int] = []
         self.values: dict[int, Traced | None] = {}
-        self.reads: dict[int, Seen] = {}
+        self.reads: dict[int, ArrayFacts] = {}
         self.behind: set[int] = set()
         """The numbers of open groups that it reads from."""
         self.weight = 0
@@ -134,8 +134,11 @@ class _Open:
 
 
 def group_code(
-    code: Sequence[Any], sights: Sights, results: Collection[int], pays: Callable[[Group], bool] | None = None
-) -> list[int | Group]:
+    code: Sequence[Any],
+    sights: Sights,
+    results: Collection[int],
+    pays: Callable[[InstructionGroup], bool] | None = None,
+) -> list[int | InstructionGroup]:
     """The steps that carry out *code*: indices of its instructions, and groups of them.
 
     Args:
@@ -159,7 +162,7 @@ class _Pass:
         code: Sequence[Any],
         sights: Sights,
         results: Collection[int],
-        pays: Callable[[Group], bool],
+        pays: Callable[[InstructionGroup], bool],
         refused: Collection[int] = (),
         parts: bool = True,
     ) -> None:
@@ -178,10 +181,10 @@ class _Pass:
         self.open: dict[int, _Open] = {}
         self.home: dict[int, int] = {}
         """The number of the open group that writes a register."""
-        self.order: list[int | Group] = []
+        self.order: list[int | InstructionGroup] = []
         self.begun = 0
 
-    def steps(self) -> list[int | Group]:
+    def steps(self) -> list[int | InstructionGroup]:
         for index, instruction in enumerate(self.code):
             if not self._joins(index):
                 self._close({self.home[r] for r in instruction.ins if r in self.home})
@@ -221,7 +224,7 @@ class _Pass:
         if group is None or value is None or len(instruction.ins) != len(instruction.likes):
             return False
         (register,) = instruction.outs
-        zero = Node("constant", (), value.dtype, (), value.dtype.type(0))
+        zero = GroupValue("constant", (), value.dtype, (), value.dtype.type(0))
         group.values[register] = Traced(zero, value.shape, operand=True)
         group.members.append(index)
         self.home[register] = group.number
@@ -267,7 +270,7 @@ class _Pass:
         self.home.update(dict.fromkeys((r for r in given), group.number))
         return True
 
-    def _needed_nodes(self, group: _Open, index: int) -> list[Node]:
+    def _needed_nodes(self, group: _Open, index: int) -> list[GroupValue]:
         """Return what *group* has to compute, whatever follows that instruction; only the group reads the others."""
         members = {*group.members, index}
         return [
@@ -293,7 +296,7 @@ class _Pass:
                 del self.home[r]
             self.order += self._finish_group(group)
 
-    def _finish_group(self, group: _Open) -> list[int | Group]:
+    def _finish_group(self, group: _Open) -> list[int | InstructionGroup]:
         members = set(group.members)
         outputs = [
             r for r in group.values if r in self.results or any(i not in members for i in self.readers.get(r, ()))
@@ -301,13 +304,13 @@ class _Pass:
         views = {r for r in outputs if _is_part(group.values[r])}
         if views:
             self.spilled.update(i for i in group.members if views.intersection(self.code[i].outs))
-        whole = Group(group.members, list(group.reads), outputs, group.values, group.reads)
+        whole = InstructionGroup(group.members, list(group.reads), outputs, group.values, group.reads)
         for index in group.members:
             sight = self.sights[index]
             if sight is None:
                 continue
             whole.singles.update(r for r, s in zip(self.code[index].outs, sight[1], strict=True) if s and s.single)
-        nodes: dict[int, Node] = {}
+        nodes: dict[int, GroupValue] = {}
         for r in outputs:
             value = group.values[r]
             if value is not None and value.node.op != "constant" and operand(value.node) is None:
@@ -323,7 +326,9 @@ class _Pass:
 
 
 def trace_members(
-    instruction: Any, sight: tuple[Sequence[Seen | None], Sequence[Seen | None]], values: dict[int, Traced | None]
+    instruction: Any,
+    sight: tuple[Sequence[ArrayFacts | None], Sequence[ArrayFacts | None]],
+    values: dict[int, Traced | None],
 ) -> dict[int, Traced | None]:
     """Return what the instruction gives, by register, where *values* are there and everything else is an operand.
 
@@ -352,7 +357,7 @@ def trace_members(
     return given
 
 
-def _as_seen(value: Any, seen: Seen | None) -> Traced | None:
+def _as_seen(value: Any, seen: ArrayFacts | None) -> Traced | None:
     if value is None and seen is None:
         return None
     if seen is None or value is None:
@@ -373,7 +378,7 @@ def _is_part(value: Traced | None) -> bool:
     return value is not None and (value.gaps or value.node.op == "part")
 
 
-def worthwhile(group: Group) -> bool:
+def worthwhile(group: InstructionGroup) -> bool:
     """Return whether its functions take so much less time than NumPy's that compiling them pays; from sizes alone."""
     nodes = [n for n in order_nodes(group.results) if n.op not in (*FLEXIBLE, "spread")]
     elements = max(math.prod(stage.source.dims) for stage in group.stages)

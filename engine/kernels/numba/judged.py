@@ -18,7 +18,7 @@ import numpy as np
 
 from .compiling import compile_source
 from .fused import FusedKernel
-from .groups import Group
+from .groups import InstructionGroup
 from .layout import NoLayout, count, size
 from .nodes import SUMS, Untraceable
 from .stages import divide_stages
@@ -57,7 +57,7 @@ def add_judge(
     return None
 
 
-def _node(group: Group, register: int) -> Any:
+def _node(group: InstructionGroup, register: int) -> Any:
     value = group.values[register]
     assert value is not None
     return value.node
@@ -69,7 +69,9 @@ def _is_computed(value: Traced | None) -> bool:
     return operand(value.node) is None
 
 
-def _add_look(kernel: FusedKernel, looked: Sequence[int], first: int, largest: float | None) -> tuple[Group, Any]:
+def _add_look(
+    kernel: FusedKernel, looked: Sequence[int], first: int, largest: float | None
+) -> tuple[InstructionGroup, Any]:
     """The group, and the member that looks."""
     group = kernel.group
     values = [Traced(_node(group, r), _shape(group, r), operand=True) for r in looked]
@@ -94,13 +96,13 @@ def _add_look(kernel: FusedKernel, looked: Sequence[int], first: int, largest: f
     return whole, type(kernel.members[0])(None, look, tuple(looked), outs, spread=True)
 
 
-def _shape(group: Group, register: int) -> tuple[int, ...]:
+def _shape(group: InstructionGroup, register: int) -> tuple[int, ...]:
     value = group.values[register]
     assert value is not None
     return value.shape
 
 
-def _cuts(group: Group, value: Traced) -> list[Any]:
+def _cuts(group: InstructionGroup, value: Traced) -> list[Any]:
     """The parts in which a group computes *value*, if it is wider than the others; None for all of it.
 
     Raises:

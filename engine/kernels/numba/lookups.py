@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .groups import Group, Seen
+from .groups import ArrayFacts, InstructionGroup
 from .layout import full
-from .nodes import Node
+from .nodes import GroupValue
 from .source import Source
 from .stages import Stage
 from .trace import Traced
@@ -41,7 +41,7 @@ def group(i0, i1, o0, loops, n0, n1, n2, n3, begin, end):
 """
 
 
-def group_lookup(instruction: Any, index: int, sight: Any) -> Group | None:
+def group_lookup(instruction: Any, index: int, sight: Any) -> InstructionGroup | None:
     """The instruction as a group of its own, if it looks up rows or adds to them; None where it is another."""
     form = None if instruction.op is None or sight is None else _FORMS.get(instruction.op.type)
     if form is None:
@@ -58,7 +58,7 @@ def group_lookup(instruction: Any, index: int, sight: Any) -> Group | None:
     return form(instruction, index, seen, sight[1][0])
 
 
-def _rows(instruction: Any, index: int, seen: dict[int, Seen], out: Seen) -> Group | None:
+def _rows(instruction: Any, index: int, seen: dict[int, ArrayFacts], out: ArrayFacts) -> InstructionGroup | None:
     ids, table = instruction.ins
     rows, width = seen[table].shape
     if not seen[table].contiguous or seen[table].dtype != out.dtype:
@@ -68,7 +68,9 @@ def _rows(instruction: Any, index: int, seen: dict[int, Seen], out: Seen) -> Gro
     return _group(instruction, index, seen, source, out, set())
 
 
-def _group_addition(instruction: Any, index: int, seen: dict[int, Seen], out: Seen) -> Group | None:
+def _group_addition(
+    instruction: Any, index: int, seen: dict[int, ArrayFacts], out: ArrayFacts
+) -> InstructionGroup | None:
     ids, _, slope = instruction.ins
     rows, width = out.shape
     given = seen[slope]
@@ -83,7 +85,7 @@ def _group_addition(instruction: Any, index: int, seen: dict[int, Seen], out: Se
     return _group(instruction, index, seen, source, out, strided)
 
 
-def _apart(seen: Seen) -> int | None:
+def _apart(seen: ArrayFacts) -> int | None:
     """Return how many elements the rows of a part of what was joined lie apart; None where it lies otherwise."""
     size = seen.dtype.itemsize
     if len(seen.shape) < 2 or seen.strides[-1] != size or seen.strides[-2] % size or seen.strides[-2] <= 0:
@@ -94,16 +96,18 @@ def _apart(seen: Seen) -> int | None:
     return seen.strides[-2] // size
 
 
-_FORMS: dict[str, Callable[[Any, int, dict[int, Seen], Seen], Group | None]] = {
+_FORMS: dict[str, Callable[[Any, int, dict[int, ArrayFacts], ArrayFacts], InstructionGroup | None]] = {
     "lookup_table_v2": _rows,
     "lookup_table_v2_grad": _group_addition,
 }
 
 
-def _group(instruction: Any, index: int, seen: dict[int, Seen], source: Source, out: Seen, strided: set[int]) -> Group:
-    node = Node(instruction.op.type, (), out.dtype, full(math.prod(out.shape)))
+def _group(
+    instruction: Any, index: int, seen: dict[int, ArrayFacts], source: Source, out: ArrayFacts, strided: set[int]
+) -> InstructionGroup:
+    node = GroupValue(instruction.op.type, (), out.dtype, full(math.prod(out.shape)))
     (register,) = instruction.outs
-    return Group(
+    return InstructionGroup(
         [index],
         list(seen),
         [register],
@@ -117,6 +121,11 @@ def _group(instruction: Any, index: int, seen: dict[int, Seen], source: Source, 
     )
 
 
-def insert_lookups(order: Sequence[int | Group], code: Sequence[Any], sights: Sequence[Any]) -> list[int | Group]:
+def insert_lookups(
+    order: Sequence[int | InstructionGroup], code: Sequence[Any], sights: Sequence[Any]
+) -> list[int | InstructionGroup]:
     """*order*, what carries *code* out, with those instructions as groups."""
-    return [step if isinstance(step, Group) else group_lookup(code[step], step, sights[step]) or step for step in order]
+    return [
+        step if isinstance(step, InstructionGroup) else group_lookup(code[step], step, sights[step]) or step
+        for step in order
+    ]

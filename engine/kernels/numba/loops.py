@@ -40,7 +40,7 @@ class NoLoop(Exception):
     """There is no such loop, or the structure is not what it is in the NumPy that this was written for."""
 
 
-class Loop(NamedTuple):
+class NativeLoop(NamedTuple):
     """Addresses of a function and of what it is called with; ufunc and types say which it is."""
 
     function: int
@@ -48,7 +48,7 @@ class Loop(NamedTuple):
 
 
 @cache
-def inner_loop(ufunc: str, types: str) -> Loop:
+def inner_loop(ufunc: str, types: str) -> NativeLoop:
     """The loop of that ufunc for *types*, such as ``ff->f``.
 
     Raises:
@@ -67,4 +67,4 @@ def inner_loop(ufunc: str, types: str) -> Loop:
     address = fields.functions[at]
     if listed != numbers or not address:
         raise NoLoop("another structure")
-    return Loop(address, fields.data[at] or 0)
+    return NativeLoop(address, fields.data[at] or 0)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from ..backend import Clock, Taken
+from ..backend import Clock, StepDuration
 from .fused import FusedKernel
 from .fusing import FusingBackend
 from .tuning import Tuning
@@ -55,7 +55,7 @@ def _alone(op: Any, kernel: Callable[..., Any], clock: Clock) -> Callable[..., A
     def run(*values: Any) -> Any:
         start = perf_counter()
         result = kernel(*values)
-        clock(Taken(members, perf_counter() - start))
+        clock(StepDuration(members, perf_counter() - start))
         return result
 
     return run
@@ -74,7 +74,7 @@ def _together(kernel: FusedKernel, clock: Clock) -> Callable[..., Any]:
             start = perf_counter()
             results[way] = ways[way](values)
             seconds[way] = perf_counter() - start
-        clock(Taken(members, seconds[0], seconds[1], kernel.differs))
+        clock(StepDuration(members, seconds[0], seconds[1], kernel.differs))
         return results[0]
 
     return run

@@ -38,7 +38,7 @@ class Strip(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Node:
+class GroupValue:
     """One value of a group.
 
     Attributes:
@@ -53,7 +53,7 @@ class Node:
     """
 
     op: str
-    args: tuple[Node, ...]
+    args: tuple[GroupValue, ...]
     dtype: np.dtype[Any]
     layout: Layout
     value: Any = None

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 
 from .expressions import inline
 from .layout import Layout, NoLayout, full, normal, pattern
-from .nodes import Node, Strip, Untraceable
+from .nodes import GroupValue, Strip, Untraceable
 
 
-def part_of(node: Node, dims: tuple[int, int, int], begin: int, end: int) -> Node:
+def part_of(node: GroupValue, dims: tuple[int, int, int], begin: int, end: int) -> GroupValue:
     """The elements of *node* from *begin* to *end* of the second of these dimensions.
 
     Raises:
         Untraceable: it is more than expressions of operands.
     """
-    parts: dict[int, Node] = {}
+    parts: dict[int, GroupValue] = {}
     todo = [(node, False)]
     while todo:
         whole, ready = todo.pop()
@@ -31,14 +31,14 @@ def part_of(node: Node, dims: tuple[int, int, int], begin: int, end: int) -> Nod
             raise Untraceable("part")
         elif ready:
             args = tuple([parts[id(a)] for a in whole.args])
-            parts[id(whole)] = Node(whole.op, args, whole.dtype, _narrow(_flags(whole, dims), dims, end - begin))
+            parts[id(whole)] = GroupValue(whole.op, args, whole.dtype, _narrow(_flags(whole, dims), dims, end - begin))
         else:
             todo.append((whole, True))
             todo += [(a, False) for a in whole.args]
     return parts[id(node)]
 
 
-def _flags(node: Node, dims: tuple[int, int, int]) -> tuple[bool, ...]:
+def _flags(node: GroupValue, dims: tuple[int, int, int]) -> tuple[bool, ...]:
     """Along which of *dims* it varies."""
     try:
         return pattern(node.layout, dims)
@@ -51,21 +51,21 @@ def _narrow(flags: tuple[bool, ...], dims: tuple[int, int, int], narrow: int) ->
     return normal(zip((dims[0], narrow, dims[2]), flags, strict=True))
 
 
-def _operand_part(node: Node, dims: tuple[int, int, int], begin: int, end: int) -> Node:
+def _operand_part(node: GroupValue, dims: tuple[int, int, int], begin: int, end: int) -> GroupValue:
     if node.op == "constant" or not node.layout:
         return node
     (_, width, after), flags = dims, _flags(node, dims)
     layout = _narrow(flags, dims, end - begin)
     if not flags[1]:
-        return Node("leaf", (), node.dtype, layout, node.value)
+        return GroupValue("leaf", (), node.dtype, layout, node.value)
     if (after > 1 and not flags[2] and flags[0] and dims[0] > 1) or (end - begin) * after == 1:
         raise Untraceable("part")
     step = after if flags[2] else 1
     strip = Strip(begin * step, (end - begin) * after, width * step)
-    return Node("part", (), node.dtype, layout, node.value, strip)
+    return GroupValue("part", (), node.dtype, layout, node.value, strip)
 
 
-def join(nodes: Sequence[Node], rows: int, width: int) -> Node:
+def join(nodes: Sequence[GroupValue], rows: int, width: int) -> GroupValue:
     """An array in whose rows lie rows of *nodes*, *width* elements of each.
 
     Raises:
@@ -74,9 +74,9 @@ def join(nodes: Sequence[Node], rows: int, width: int) -> Node:
     if width == 1 or any(n.dtype != nodes[0].dtype for n in nodes):
         raise Untraceable("types")
     strips = [Strip(i * width, width, len(nodes) * width) for i in range(len(nodes))]
-    return Node("joined", tuple(nodes), nodes[0].dtype, full(rows * width), strips)
+    return GroupValue("joined", tuple(nodes), nodes[0].dtype, full(rows * width), strips)
 
 
-def join_sums(node: Node, sums: Sequence[Node]) -> Node:
+def join_sums(node: GroupValue, sums: Sequence[GroupValue]) -> GroupValue:
     """Of an array of parts the sums over rows, which are those of its parts."""
-    return Node("joined", tuple(sums), node.dtype, sums[0].layout, node.value)
+    return GroupValue("joined", tuple(sums), node.dtype, sums[0].layout, node.value)

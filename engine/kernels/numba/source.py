@@ -26,7 +26,7 @@ import numpy as np
 from .expressions import expression, inline, literal
 from .layout import dimensions, pattern
 from .loops import NoLoop, inner_loop
-from .nodes import FLEXIBLE, SUMS, Node, Strip, Untraceable
+from .nodes import FLEXIBLE, SUMS, GroupValue, Strip, Untraceable
 from .trace import domain
 
 OPERANDS = ("leaf", "part")
@@ -83,7 +83,7 @@ class Source:
     heavy: bool = False
 
 
-def generate(results: Sequence[Node]) -> Source:
+def generate(results: Sequence[GroupValue]) -> Source:
     """The function that computes *results*, whose arrays are its parameters in this order.
 
     Raises:
@@ -92,7 +92,7 @@ def generate(results: Sequence[Node]) -> Source:
     return _Writer(results).source()
 
 
-def check(results: Sequence[Node]) -> None:
+def check(results: Sequence[GroupValue]) -> None:
     """See that there is a nest of loops for *results*.
 
     Raises:
@@ -101,10 +101,10 @@ def check(results: Sequence[Node]) -> None:
     _Writer(results)
 
 
-def order_nodes(results: Sequence[Node]) -> list[Node]:
+def order_nodes(results: Sequence[GroupValue]) -> list[GroupValue]:
     """All nodes that *results* are computed from, operands first."""
-    order: dict[int, Node] = {}
-    todo: list[tuple[Node, bool]] = [(n, False) for n in reversed(results)]
+    order: dict[int, GroupValue] = {}
+    todo: list[tuple[GroupValue, bool]] = [(n, False) for n in reversed(results)]
     while todo:
         node, ready = todo.pop()
         if id(node) in order:
@@ -134,7 +134,7 @@ class _Spot(NamedTuple):
     tile: str
 
 
-class Frame:
+class LoopNest:
     """The nest of loops for *results*.
 
     Attributes:
@@ -148,7 +148,7 @@ class Frame:
         Untraceable: there is none.
     """
 
-    def __init__(self, results: Sequence[Node]) -> None:
+    def __init__(self, results: Sequence[GroupValue]) -> None:
         self.results = results
         self.nodes = order_nodes(results)
         count = domain(self.nodes)
@@ -160,7 +160,7 @@ class Frame:
         self.rows_added = any(inner.values())
         self.outer = [n for n in self.nodes if not inner.get(id(n), True)]
 
-    def _inner(self, node: Node) -> bool:
+    def _inner(self, node: GroupValue) -> bool:
         """Return whether *node* adds up rows; else it adds rows, or numbers of rows, to each other.
 
         Raises:
@@ -177,7 +177,7 @@ class Frame:
             raise Untraceable("sum over some of the dimensions")
         return False
 
-    def _loops_over_row(self, node: Node) -> bool:
+    def _loops_over_row(self, node: GroupValue) -> bool:
         """True: the rows that *node* is told by are those of the loops.
 
         Raises:
@@ -192,10 +192,10 @@ class Frame:
         return True
 
 
-class _Writer(Frame):
+class _Writer(LoopNest):
     """Writes one function."""
 
-    def __init__(self, results: Sequence[Node]) -> None:
+    def __init__(self, results: Sequence[GroupValue]) -> None:
         super().__init__(results)
         self.outer_ids = {id(n) for n in self.outer}
         self.block = self._block()
@@ -244,11 +244,11 @@ class _Writer(Frame):
     # -- the order of the text -------------------------------------------------------------------------------------
 
     @staticmethod
-    def _is_single_call(node: Node) -> bool:
+    def _is_single_call(node: GroupValue) -> bool:
         """Return whether *node* needs no call for many elements."""
         return node.op in (*FLEXIBLE, *SUMS, "joined") or inline(node)
 
-    def _uses_tiles(self, node: Node) -> bool:
+    def _uses_tiles(self, node: GroupValue) -> bool:
         """Return whether *node* is called for all rows of a tile: it and its operands have elements, or a number, for
         each.
         """
@@ -278,11 +278,11 @@ class _Writer(Frame):
                     kept.add(id(a))
         return kept
 
-    def _segment_of(self, node: Node) -> int:
+    def _segment_of(self, node: GroupValue) -> int:
         """The segment whose lines compute *node*: it is there in the next phase if it is told by a row or called."""
         return self.segments[self.phase_of[id(node)] - self._takes_a_phase(node)]
 
-    def _takes_a_phase(self, node: Node) -> bool:
+    def _takes_a_phase(self, node: GroupValue) -> bool:
         return not self._is_single_call(node) or (node.op in SUMS and id(node) not in self.outer_ids)
 
     # -- the parts of the text -------------------------------------------------------------------------------------
@@ -336,13 +336,13 @@ class _Writer(Frame):
                 for a, strip in zip(node.args, node.value, strict=True):
                     self.added.setdefault(id(a), []).append(self._spot(f"o{i}", a, strip))
 
-    def _spot(self, name: str, node: Node, strip: Strip | None = None) -> _Spot:
+    def _spot(self, name: str, node: GroupValue, strip: Strip | None = None) -> _Spot:
         """Return where *node* lies in the array *name*."""
         key = self.patterns[id(node)], strip
         base = self.bases.setdefault(key, str(len(self.bases)))
         return _Spot(f"{name}, r{base}", f"{name}, q{base}")
 
-    def _varies(self, node: Node) -> bool:
+    def _varies(self, node: GroupValue) -> bool:
         """Return whether *node* has a number for each element of a row, and not one for all."""
         return self.patterns[id(node)][-1]
 
@@ -356,7 +356,7 @@ class _Writer(Frame):
         self.rooms.append((name, dtype.name, size))
         return name
 
-    def _room_of(self, node: Node) -> _Spot:
+    def _room_of(self, node: GroupValue) -> _Spot:
         """Room for *node*: of a row, or of the rows of a tile where it is read behind a barrier."""
         size = self.block if self._varies(node) else 1
         if not self.tile or not (id(node) in self.kept or self._uses_tiles(node)):
@@ -375,7 +375,7 @@ class _Writer(Frame):
             self.loops.append(key)
         return f"at(loops, {2 * self.loops.index(key)}), at(loops, {2 * self.loops.index(key) + 1})"
 
-    def _write(self, node: Node) -> None:
+    def _write(self, node: GroupValue) -> None:
         if node.op in FLEXIBLE:
             return
         ready = max([self.phase_of[id(a)] for a in node.args], default=0)
@@ -392,7 +392,7 @@ class _Writer(Frame):
         else:
             self._write_call(node, ready)
 
-    def _value(self, node: Node, phase: int) -> str:
+    def _value(self, node: GroupValue, phase: int) -> str:
         """*node* as an operand of an expression in the loop of *phase*, or among the numbers of the row."""
         if node.op == "constant":
             return literal(node.value, node.dtype)
@@ -414,7 +414,7 @@ class _Writer(Frame):
             lines.append(f"{self.loads[key]} = at({place}{' + j' if varies else ''})")
         return self.loads[key]
 
-    def _memory(self, node: Node) -> _Spot:
+    def _memory(self, node: GroupValue) -> _Spot:
         """Return where the elements of *node* lie, for phases after the one that computes it."""
         if id(node) not in self.place:
             spot = self.place[id(node)] = self._room_of(node)
@@ -422,7 +422,7 @@ class _Writer(Frame):
                 self._store(node, spot)
         return self.place[id(node)]
 
-    def _store(self, node: Node, spot: _Spot) -> None:
+    def _store(self, node: GroupValue, spot: _Spot) -> None:
         """Write *node*, which has a name, to memory where that is given to it."""
         name = self.names[id(node)]
         phase = self._phase(self.phase_of[id(node)])
@@ -433,7 +433,7 @@ class _Writer(Frame):
         else:
             phase.row.append(f"put({spot.row}, {name})")
 
-    def _write_expression(self, node: Node, phase: int) -> None:
+    def _write_expression(self, node: GroupValue, phase: int) -> None:
         if node.op == "hot" and (self.dims[-1] != node.value or not self._varies(node)):
             raise Untraceable("rows of another length")
         text = expression(node, [self._value(a, phase) for a in node.args])
@@ -442,14 +442,14 @@ class _Writer(Frame):
         lines.append(f"{name} = {text}")
         self._write_result(node)
 
-    def _write_result(self, node: Node) -> None:
+    def _write_result(self, node: GroupValue) -> None:
         """Write a number that is asked for to its array."""
         at = self.written.get(id(node))
         if at is not None:
             self.place[id(node)] = self._spot(f"o{at}", node)
             self._store(node, self.place[id(node)])
 
-    def _write_call(self, node: Node, phase: int) -> None:
+    def _write_call(self, node: GroupValue, phase: int) -> None:
         """A loop of NumPy's over the elements or numbers of a tile, over a row, or for its one number."""
         types = "".join(a.dtype.char for a in node.args) + "->" + node.dtype.char
         called = self._loop(node.op, types)
@@ -472,7 +472,7 @@ class _Writer(Frame):
             name = self.names[id(node)] = f"v{len(self.names)}"
             lines.append(f"{name} = at({spot.row})")
 
-    def _pointer(self, node: Node, phase: int, by_tiles: bool = False) -> tuple[str, int]:
+    def _pointer(self, node: GroupValue, phase: int, by_tiles: bool = False) -> tuple[str, int]:
         """The address of a loop's operand, and how far its elements lie apart."""
         if node.op == "part" and by_tiles:  # rows with gaps between them
             name = self._room(node.dtype, self.tile * (self.block if self._varies(node) else 1))
@@ -492,7 +492,7 @@ class _Writer(Frame):
         lines.append(f"put({room}, 0, {self._value(node, phase)})")
         return f"address({room}, 0)", 0
 
-    def _write_reduce(self, node: Node, phase: int) -> None:
+    def _write_reduce(self, node: GroupValue, phase: int) -> None:
         (x,) = node.args
         if id(node) in self.outer_ids:
             value = self._value(x, phase)
@@ -510,7 +510,7 @@ class _Writer(Frame):
             called = self._loop(node.value, f"{char}{char}->{char}")
             self._name(node, f"{EXTREMES[node.value]}({spot}, m, {called})", phase)
 
-    def _write_products(self, node: Node, phase: int) -> None:
+    def _write_products(self, node: GroupValue, phase: int) -> None:
         """The sum of the products of two rows."""
         char = node.dtype.char
         called = self._loop("vecdot", f"{char}{char}->{char}")
@@ -521,7 +521,7 @@ class _Writer(Frame):
         calls.append(f"products({called}, {', '.join(places)}, m, {node.dtype.itemsize}, {node.dtype.itemsize})")
         self._name(node, f"at({room}, 0)", phase)
 
-    def _write_joined(self, node: Node) -> None:
+    def _write_joined(self, node: GroupValue) -> None:
         """Parts, each when it is there; sums over rows are added where they lie."""
         number = self.written[id(node)]
         for a, strip in zip(node.args, node.value, strict=True):
@@ -530,12 +530,12 @@ class _Writer(Frame):
                 place = self._spot(f"o{number}", node, strip).row
                 self._phase(phase).element.append(f"put({place} + j, {self._value(a, phase)})")
 
-    def _write_pick(self, node: Node, phase: int) -> None:
+    def _write_pick(self, node: GroupValue, phase: int) -> None:
         """The element of a row that a number says, once they are in memory."""
         x, which = node.args
         self._name(node, f"at({self._memory(x).row} + np.int64({self._value(which, phase)}))", phase)
 
-    def _row(self, node: Node, phase: int) -> str:
+    def _row(self, node: GroupValue, phase: int) -> str:
         """The address of a row of *node*: one of the same numbers, too, has an element for each, as NumPy reads it."""
         if self._varies(node):
             return self._pointer(node, phase)[0]
@@ -543,7 +543,7 @@ class _Writer(Frame):
         self._phase(phase).element.append(f"put({room}, j, {self._value(node, phase)})")
         return f"address({room}, 0)"
 
-    def _name(self, node: Node, text: str, phase: int) -> None:
+    def _name(self, node: GroupValue, text: str, phase: int) -> None:
         """The number of a row is there from the next phase on."""
         name = self.names[id(node)] = f"v{len(self.names)}"
         self._phase(phase).calls.append(f"{name} = {text}")

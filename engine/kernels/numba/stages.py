@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .expressions import inline
-from .nodes import FLEXIBLE, SUMS, Node, Untraceable
-from .source import Frame, Source, generate, order_nodes
+from .nodes import FLEXIBLE, SUMS, GroupValue, Untraceable
+from .source import LoopNest, Source, generate, order_nodes
 from .source import check as check_one
 
 MOST_STAGES = 4
@@ -42,12 +42,12 @@ def array_of(register: int) -> int | None:
 class _Levels:
     """Number of sums over rows behind each node, one after the other."""
 
-    def __init__(self, results: Sequence[Node]) -> None:
-        self.frame = Frame(results)
+    def __init__(self, results: Sequence[GroupValue]) -> None:
+        self.frame = LoopNest(results)
         self.nodes = self.frame.nodes
         sums = {id(n) for n in self.frame.outer}
         self.of: dict[int, int] = {}
-        self.read: list[Node] = []
+        self.read: list[GroupValue] = []
         """Sums that others read."""
         for node in self.nodes:
             read = [a for a in node.args if id(a) in sums and node.op != "joined"]
@@ -61,21 +61,23 @@ class _Levels:
             if self.of[id(node)] and node.op not in FLEXIBLE and pattern[-1] and not all(pattern):
                 raise Untraceable("sum of rows")  # once for each element of a row would be once for each row
 
-    def parts(self, results: Sequence[Node]) -> tuple[list[Node], list[tuple[list[int], list[Node]]]]:
+    def parts(self, results: Sequence[GroupValue]) -> tuple[list[GroupValue], list[tuple[list[int], list[GroupValue]]]]:
         """All arrays, those of *results* first; by stage, which of them it computes, and from what."""
         arrays = list(results)
         arrays += [n for n in self.read if not any(n is r for r in results)]
         places = {id(n): i for i, n in enumerate(arrays)}
         stages = []
         for level in range(self.last + 1):
-            ours: dict[int, Node] = {}
+            ours: dict[int, GroupValue] = {}
             for node in self.nodes:
                 if self.of[id(node)] < level and any(node is r for r in self.read):
-                    ours[id(node)] = Node("leaf", (), node.dtype, node.layout, -places[id(node)] - 1)
+                    ours[id(node)] = GroupValue("leaf", (), node.dtype, node.layout, -places[id(node)] - 1)
                     continue
                 args = tuple([ours[id(a)] for a in node.args])
                 same = all(a is b for a, b in zip(args, node.args, strict=True))
-                ours[id(node)] = node if same else Node(node.op, args, node.dtype, node.layout, node.value, node.strip)
+                ours[id(node)] = (
+                    node if same else GroupValue(node.op, args, node.dtype, node.layout, node.value, node.strip)
+                )
             at = [i for i, n in enumerate(arrays) if self.of[id(n)] == level]
             stages.append((at, [ours[id(arrays[i])] for i in at]))
             earlier = {id(ours[id(n)]) for n in self.nodes if self.of[id(n)] < level and self._takes_long(n)}
@@ -83,13 +85,13 @@ class _Levels:
                 raise Untraceable("computed again")
         return arrays, stages
 
-    def _takes_long(self, node: Node) -> bool:
+    def _takes_long(self, node: GroupValue) -> bool:
         """Return whether *node* is worth keeping: another group computes it then, and this one reads it."""
         of_rows = node.op in SUMS and not any(node is r for r in self.read)
         return of_rows or (node.op not in FLEXIBLE and not inline(node) and self.frame.patterns[id(node)][-1])
 
 
-def divide_stages(results: Sequence[Node]) -> tuple[list[Node], list[Stage]]:
+def divide_stages(results: Sequence[GroupValue]) -> tuple[list[GroupValue], list[Stage]]:
     """The arrays that are computed for *results*, these first, and the functions that compute them.
 
     Raises:
@@ -100,7 +102,7 @@ def divide_stages(results: Sequence[Node]) -> tuple[list[Node], list[Stage]]:
     return arrays, [Stage(generate(nodes), at, n) for (at, nodes), n in zip(parts, calls, strict=True)]
 
 
-def check(before: Sequence[Node], after: Sequence[Node]) -> None:
+def check(before: Sequence[GroupValue], after: Sequence[GroupValue]) -> None:
     """See that an operator that gives *after* can be computed with others, which give *before*.
 
     Raises:

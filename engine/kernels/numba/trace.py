@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .layout import Layout, NoLayout, broadcast_layout, compose, full, normal, size
-from .nodes import FLEXIBLE, SUMS, Node, Untraceable
+from .nodes import FLEXIBLE, SUMS, GroupValue, Untraceable
 from .parts import join, join_sums, part_of
 
 TYPES = tuple(np.dtype(name) for name in ("float32", "float64", "bool", "int32", "int64"))
@@ -49,7 +49,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     __slots__ = ("cut", "gaps", "node", "operand", "shape")
 
-    def __init__(self, node: Node, shape: Sequence[int], operand: bool = False, gaps: bool = False) -> None:
+    def __init__(self, node: GroupValue, shape: Sequence[int], operand: bool = False, gaps: bool = False) -> None:
         self.node = node
         self.shape = tuple(int(n) for n in shape)
         self.operand = operand
@@ -143,7 +143,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if any(isinstance(e, Traced) for e in entries):
             (layout, nodes), (count, width) = _choose_elements(self, entries), self.shape
             rows = compose(normal([(count, True), (width, False)]), layout)
-            return Traced(Node("pick", tuple(nodes), self.dtype, rows, width), (count,))
+            return Traced(GroupValue("pick", tuple(nodes), self.dtype, rows, width), (count,))
         whole = slice(None)
         if all(isinstance(e, slice) for e in entries):
             return self._range(entries)
@@ -174,7 +174,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if self.operand:
             raise Untraceable("elements")
         layout, nodes = _choose_elements(self, list(index) if isinstance(index, tuple) else [index])
-        here = Traced(Node("hot", (nodes[1],), np.dtype(bool), layout, self.shape[1]), self.shape)
+        here = Traced(GroupValue("hot", (nodes[1],), np.dtype(bool), layout, self.shape[1]), self.shape)
         operands = [here, _operand(value, self.dtype)[:, None], self]
         self.node = _elementwise("select", operands, (here.dtype, self.dtype, self.dtype), self.dtype).node
 
@@ -210,7 +210,7 @@ def _write(target: Traced, result: Traced) -> Traced:
     return target
 
 
-def _choose_elements(x: Traced, index: Sequence[Any]) -> tuple[Layout, list[Node]]:
+def _choose_elements(x: Traced, index: Sequence[Any]) -> tuple[Layout, list[GroupValue]]:
     """The layout of the matrix *x*, it, and which element of each row is meant: ``[numpy.arange(rows), elements]``."""
     if len(index) != 2 or x.ndim != 2 or 1 in x.shape or not isinstance(index[1], Traced):
         raise Untraceable("index")
@@ -253,7 +253,7 @@ def _operand(value: Any, dtype: np.dtype[Any]) -> Traced:
         and not (array.reshape(-1).view(np.uint8).reshape(-1, array.itemsize) == first.view(np.uint8)).all()
     ):
         raise Untraceable("constant")
-    return Traced(Node("constant", (), array.dtype, (), first[0]), array.shape)
+    return Traced(GroupValue("constant", (), array.dtype, (), first[0]), array.shape)
 
 
 def _elementwise(op: str, operands: Sequence[Traced], dtypes: Sequence[np.dtype[Any]], dtype: np.dtype[Any]) -> Traced:
@@ -262,10 +262,10 @@ def _elementwise(op: str, operands: Sequence[Traced], dtypes: Sequence[np.dtype[
         raise Untraceable("no elements")
     layout, args = _align(operands, shape)
     args = [_cast(a, d) for a, d in zip(args, dtypes, strict=True)]
-    return Traced(Node(op, tuple(args), dtype, layout), shape)
+    return Traced(GroupValue(op, tuple(args), dtype, layout), shape)
 
 
-def _align(operands: Sequence[Traced], shape: Sequence[int]) -> tuple[Layout, list[Node]]:
+def _align(operands: Sequence[Traced], shape: Sequence[int]) -> tuple[Layout, list[GroupValue]]:
     """The layout of what is computed of *operands*, which are broadcast to *shape*, and their nodes in its domain."""
     parts = [broadcast_layout(o.shape, shape) for o in operands]
     count = math.prod(shape)
@@ -283,36 +283,36 @@ def _align(operands: Sequence[Traced], shape: Sequence[int]) -> tuple[Layout, li
     raise Untraceable("layouts")
 
 
-def _place(node: Node, layout: Layout) -> Node:
+def _place(node: GroupValue, layout: Layout) -> GroupValue:
     if node.op == "constant" or not node.layout or node.layout == layout:
         return node  # a single number is the same everywhere
     if node.op != "leaf":
         raise NoLayout
-    return Node("leaf", (), node.dtype, layout, node.value)
+    return GroupValue("leaf", (), node.dtype, layout, node.value)
 
 
-def _place_in(node: Node, layout: Layout) -> Node:
+def _place_in(node: GroupValue, layout: Layout) -> GroupValue:
     """*node* where it varies as *layout* says; what others have computed of small operands is computed there again."""
     return node if node.op == "constant" else _place(_widen(node, layout), layout)
 
 
-def _widen(node: Node, layout: Layout) -> Node:
+def _widen(node: GroupValue, layout: Layout) -> GroupValue:
     """*node*, which is computed of operands alone, where there are more elements: once for each that it had."""
     if node.op in (*FLEXIBLE, *SUMS) or node.layout == layout or any(a.op not in FLEXIBLE for a in node.args):
         return node
     args = [_place(a, compose(a.layout, layout)) if a.layout else a for a in node.args]
-    return Node(node.op, tuple(args), node.dtype, layout, node.value)
+    return GroupValue(node.op, tuple(args), node.dtype, layout, node.value)
 
 
-def _cast(node: Node, dtype: np.dtype[Any]) -> Node:
+def _cast(node: GroupValue, dtype: np.dtype[Any]) -> GroupValue:
     if node.dtype == dtype:
         return node
     if dtype not in TYPES or (node.dtype.kind == "f" and dtype.kind != "f") or dtype.kind == "b":
         raise Untraceable("cast")
     if node.op == "constant":
         with np.errstate(all="ignore"):
-            return Node("constant", (), dtype, (), node.value.astype(dtype))
-    return Node("cast", (node,), dtype, node.layout)
+            return GroupValue("constant", (), dtype, (), node.value.astype(dtype))
+    return GroupValue("cast", (node,), dtype, node.layout)
 
 
 def _reduce(
@@ -350,7 +350,7 @@ def _reduce(
     shape = [1 if i in dropped else n for i, n in enumerate(x.shape) if keepdims or i not in dropped]
     if layout == node.layout:  # along dimensions of one element; a sum begins with zero, and zero has no sign then
         return _call(np.add, (Traced(node, shape), x.dtype.type(0))) if ufunc is np.add else Traced(node, shape)
-    return Traced(Node("reduce", (node,), x.dtype, layout, ufunc.__name__), shape)
+    return Traced(GroupValue("reduce", (node,), x.dtype, layout, ufunc.__name__), shape)
 
 
 def _sums_of_joined(ufunc: np.ufunc, x: Traced, dropped: set[int], keepdims: bool) -> Traced:
@@ -388,7 +388,7 @@ def _products(x: Any, y: Any) -> Traced:
         raise Untraceable("vecdot")
     layout, nodes = _align([a, b], shape)
     rows = compose(normal((n, i + 1 < len(shape)) for i, n in enumerate(shape)), layout)
-    return Traced(Node("vecdot", tuple(nodes), dtype, rows), shape[:-1])
+    return Traced(GroupValue("vecdot", tuple(nodes), dtype, rows), shape[:-1])
 
 
 # -- functions beside the ufuncs --------------------------------------------------------------------------------------
@@ -416,7 +416,7 @@ def _broadcast_to(x: Traced, shape: Any, subok: bool = False) -> Traced:
         node = _place(_widen(x.node, across), across)
     except NoLayout:
         raise Untraceable("layouts") from None
-    return Traced(Node("spread", (node,), x.dtype, full(math.prod(wanted))), wanted, operand=True)
+    return Traced(GroupValue("spread", (node,), x.dtype, full(math.prod(wanted))), wanted, operand=True)
 
 
 def _split(x: Traced, ends: int | Sequence[int], axis: int = 0) -> list[Traced]:
@@ -507,7 +507,7 @@ def trace_register(
     if 0 in shape:
         return Traced(_empty_node(dtype), shape, operand=True)
     own = shape if base is None else base
-    whole = Traced(Node("leaf", (), dtype, full(math.prod(own)), register), own, operand=True)
+    whole = Traced(GroupValue("leaf", (), dtype, full(math.prod(own)), register), own, operand=True)
     if tuple(own) == tuple(shape):
         return whole
     view = _broadcast_to(whole, shape)
@@ -515,12 +515,12 @@ def trace_register(
     return view
 
 
-def _empty_node(dtype: np.dtype[Any]) -> Node:
+def _empty_node(dtype: np.dtype[Any]) -> GroupValue:
     """Of what has no elements: only its shape is asked for, as nothing is computed of it."""
-    return Node("constant", (), dtype, (), dtype.type(0))
+    return GroupValue("constant", (), dtype, (), dtype.type(0))
 
 
-def operand(node: Node) -> int | None:
+def operand(node: GroupValue) -> int | None:
     """The register of the operand that *node* is, as it is; None where it is computed."""
     return node.value if node.op in ("leaf", "spread") else None
 
@@ -540,10 +540,10 @@ def constant_like(value: Any) -> Traced:
 
 def spread(value: Traced) -> Traced:
     """*value*, the same number everywhere, with an element for each."""
-    return Traced(Node("spread", (value.node,), value.dtype, full(value.size)), value.shape)
+    return Traced(GroupValue("spread", (value.node,), value.dtype, full(value.size)), value.shape)
 
 
-def domain(nodes: Sequence[Node]) -> int:
+def domain(nodes: Sequence[GroupValue]) -> int:
     """Return how many elements the loops over *nodes* go over; 1 for single numbers.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .fused import FusedKernel
-from .groups import Group, Seen, group_code
+from .groups import ArrayFacts, InstructionGroup, group_code
 from .lookups import insert_lookups
 
 
@@ -16,12 +16,12 @@ def observe(plan: Any, steps: Iterable[Any]) -> list[Any]:
     """
     sights: list[Any] = [None] * len(plan.instructions)
     for step in steps:
-        sights[step.index] = [Seen.of(v) for v in step.inputs], [Seen.of(v) for v in step.outputs]
+        sights[step.index] = [ArrayFacts.of(v) for v in step.inputs], [ArrayFacts.of(v) for v in step.outputs]
     return sights
 
 
 def fuse(
-    plan: Any, sights: Sequence[Any], pays: Callable[[Group], bool] | None = None
+    plan: Any, sights: Sequence[Any], pays: Callable[[InstructionGroup], bool] | None = None
 ) -> tuple[list[Any], list[FusedKernel]]:
     """The instructions of *plan* with groups in their places, and the kernels of these; nothing is compiled yet.
 
@@ -34,7 +34,7 @@ def fuse(
     kernels: list[FusedKernel] = []
     steps: list[Any] = []
     for step in insert_lookups(group_code(code, sights, held, pays), code, sights):
-        if isinstance(step, Group):
+        if isinstance(step, InstructionGroup):
             kernel = FusedKernel(step, code, plan.explained)
             kernels.append(kernel)
             steps.append(type(code[0])(None, kernel, tuple(step.inputs), tuple(step.outputs), spread=True))

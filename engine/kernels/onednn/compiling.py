@@ -11,8 +11,8 @@ import numpy as np
 from ...ops.library import convolve
 from .library import ANY_LAYOUT, DIRECT, F32, INFERENCE, MAXIMA, TRAINING, Arg, Library, Query, numbers
 from .poolings import Largest
-from .primitive import Layout, Operand, Primitive, describe
-from .products import Case
+from .primitive import ArrayLayout, Primitive, PrimitiveOperand, describe
+from .products import ProductCase
 
 
 class _Kind(NamedTuple):
@@ -29,14 +29,14 @@ class _Kind(NamedTuple):
     gives: tuple[str, Arg, Query]
 
 
-def compile_case(library: Library, case: Case | Largest, layouts: tuple[Any, ...]) -> Primitive | None:
+def compile_case(library: Library, case: ProductCase | Largest, layouts: tuple[Any, ...]) -> Primitive | None:
     """Return what computes *case*, for arrays of these shapes and strides in elements; None where oneDNN cannot."""
     if isinstance(case, Largest):
         return _maxima(library, case)
     return _product(library, case, layouts)
 
 
-def _product(library: Library, case: Case, layouts: tuple[Any, ...]) -> Primitive | None:
+def _product(library: Library, case: ProductCase, layouts: tuple[Any, ...]) -> Primitive | None:
     kind = KINDS[case.kind]
     windows = convolve.Windows(np, case.filter[2:], case.image[2:], case.result[2:], case.geometry)
     after = _end_padding(windows)
@@ -57,24 +57,26 @@ def _product(library: Library, case: Case, layouts: tuple[Any, ...]) -> Primitiv
         library.call("primitive_desc_destroy", description)
         return None
     operands = [
-        Operand(arg, query, _group_layout(Layout(*layout), shapes[name]))
+        PrimitiveOperand(arg, query, _group_layout(ArrayLayout(*layout), shapes[name]))
         for (name, arg, query), layout in zip(kind.reads, layouts, strict=True)
     ]
     name, arg, query = kind.gives
     own = getattr(case, name)
-    return Primitive(library, description, operands, Operand(arg, query, Layout.row_major(shapes[name])), own)
+    return Primitive(
+        library, description, operands, PrimitiveOperand(arg, query, ArrayLayout.row_major(shapes[name])), own
+    )
 
 
-def _slow(implementation: str, case: Case) -> bool:
+def _slow(implementation: str, case: ProductCase) -> bool:
     """Return whether the reference is faster: where oneDNN has loops alone, or unrolls windows of one channel each."""
     return "ref" in implementation or ("gemm" in implementation and case.filter[1] == 1 < case.groups)
 
 
-def _group_layout(layout: Layout, shape: tuple[int, ...]) -> Layout:
+def _group_layout(layout: ArrayLayout, shape: tuple[int, ...]) -> ArrayLayout:
     """The layout of a filter with its groups as a dimension of their own."""
     if len(shape) == len(layout.shape):
         return layout
-    return Layout(shape, (layout.strides[0] * shape[1], *layout.strides))
+    return ArrayLayout(shape, (layout.strides[0] * shape[1], *layout.strides))
 
 
 def _end_padding(windows: convolve.Windows) -> list[int] | None:
@@ -93,7 +95,7 @@ def _end_padding(windows: convolve.Windows) -> list[int] | None:
 
 def _maxima(library: Library, case: Largest) -> Primitive | None:
     """The largest of windows; or back from them, for which oneDNN seeks them once more and notes where they stand."""
-    image, result = (Layout.row_major(shape) for shape in (case.image, case.result))
+    image, result = (ArrayLayout.row_major(shape) for shape in (case.image, case.result))
     layouts = [describe(library, layout) for layout in (image, result)]
     geometry = [numbers(sizes) for sizes in (case.strides, case.window, (0, 0), case.before, case.after)]
     name = "pooling_forward_primitive_desc_create"
@@ -107,13 +109,13 @@ def _maxima(library: Library, case: Largest) -> Primitive | None:
             library.call("primitive_desc_destroy", forward)
     for layout in layouts:
         library.call("memory_desc_destroy", layout)
-    source = Operand(Arg.SRC, None, image)
+    source = PrimitiveOperand(Arg.SRC, None, image)
     if forward is None or (case.back and backward is None):
         return None
     if backward is None:
-        return Primitive(library, forward, [source], Operand(Arg.DST, None, result), case.result)
-    operands = [source, Operand(Arg.DIFF_DST, None, result)]
-    return Primitive(library, backward, operands, Operand(Arg.DIFF_SRC, None, image), case.image, forward)
+        return Primitive(library, forward, [source], PrimitiveOperand(Arg.DST, None, result), case.result)
+    operands = [source, PrimitiveOperand(Arg.DIFF_DST, None, result)]
+    return Primitive(library, backward, operands, PrimitiveOperand(Arg.DIFF_SRC, None, image), case.image, forward)
 
 
 def _forward(library: Library, x: Any, w: Any, y: Any, *geometry: Any) -> c_void_p | None:

@@ -56,7 +56,7 @@ class Query(IntEnum):
     SCRATCHPAD = 136
 
 
-class Pair(ctypes.Structure):
+class ExecArgument(ctypes.Structure):
     """``dnnl_exec_arg_t``: a memory, and what it is to the primitive."""
 
     _fields_ = [("arg", c_int), ("memory", c_void_p)]
@@ -107,7 +107,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "pooling_backward_primitive_desc_create": (_OUT, c_void_p, c_int, *(c_void_p,) * 2, *_POOLING, *(c_void_p,) * 2),
     "primitive_desc_destroy": (c_void_p,),
     "primitive_create": (_OUT, c_void_p),
-    "primitive_execute": (c_void_p, c_void_p, c_int, POINTER(Pair)),
+    "primitive_execute": (c_void_p, c_void_p, c_int, POINTER(ExecArgument)),
     "primitive_destroy": (c_void_p,),
 }
 

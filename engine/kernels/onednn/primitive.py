@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .library import F32, Arg, Library, Pair, Query, numbers
+from .library import F32, Arg, ExecArgument, Library, Query, numbers
 
 
-class Layout(NamedTuple):
+class ArrayLayout(NamedTuple):
     """Layout of the elements of an array of float32: its sizes, and strides in elements."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
     @classmethod
-    def row_major(cls, shape: Sequence[int]) -> Layout:
+    def row_major(cls, shape: Sequence[int]) -> ArrayLayout:
         """Row after row, as NumPy makes arrays."""
         strides = [1]
         for size in reversed(shape[1:]):
@@ -32,7 +32,7 @@ class Layout(NamedTuple):
         return cls(tuple(shape), tuple(strides))
 
 
-class Operand(NamedTuple):
+class PrimitiveOperand(NamedTuple):
     """An array that a primitive reads or writes: what it is to it, how to ask for the layout it wants, how it lies.
 
     Without a question it takes the array as it lies.
@@ -40,7 +40,7 @@ class Operand(NamedTuple):
 
     arg: Arg
     query: Query | None
-    layout: Layout
+    layout: ArrayLayout
 
 
 class Primitive:
@@ -60,8 +60,8 @@ class Primitive:
         self,
         library: Library,
         description: c_void_p,
-        operands: Sequence[Operand],
-        result: Operand,
+        operands: Sequence[PrimitiveOperand],
+        result: PrimitiveOperand,
         shape: Sequence[int],
         first: c_void_p | None = None,
     ) -> None:
@@ -119,7 +119,7 @@ class Primitive:
         self._handles.append((kind, handle))
         return handle
 
-    def _place_operand(self, description: c_void_p, operand: Operand) -> tuple[_Place, _Place]:
+    def _place_operand(self, description: c_void_p, operand: PrimitiveOperand) -> tuple[_Place, _Place]:
         """Return where the array is, and where the primitive reads or writes it: the same where it may lie so."""
         library = self._library
         own = self._own("memory_desc", describe(library, operand.layout))
@@ -156,7 +156,7 @@ class Primitive:
         return self._step(primitive, [(Arg.SRC, source.memory), (Arg.DST, target.memory)])
 
     def _step(self, primitive: c_void_p, pairs: Sequence[tuple[int, c_void_p]]) -> tuple[c_void_p, int, Any]:
-        return primitive, len(pairs), (Pair * len(pairs))(*(Pair(arg, memory) for arg, memory in pairs))
+        return primitive, len(pairs), (ExecArgument * len(pairs))(*(ExecArgument(arg, memory) for arg, memory in pairs))
 
 
 class _Place(NamedTuple):
@@ -166,7 +166,7 @@ class _Place(NamedTuple):
     memory: c_void_p
 
 
-def describe(library: Library, layout: Layout) -> c_void_p:
+def describe(library: Library, layout: ArrayLayout) -> c_void_p:
     """A description of *layout* for oneDNN."""
     shape, strides = map(numbers, layout)
     return library.made("memory_desc_create_with_strides", len(layout.shape), shape, F32, strides)

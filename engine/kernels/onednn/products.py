@@ -29,7 +29,7 @@ UNROLLING = 8
 """How many multiplications of a matrix product cost NumPy as much as reading one element of unrolled windows."""
 
 
-class Case(NamedTuple):
+class ProductCase(NamedTuple):
     """A product of arrays of certain sizes.
 
     Attributes:
@@ -82,7 +82,7 @@ class Case(NamedTuple):
 class Settled(NamedTuple):
     """A case, and what is asked about it in every call."""
 
-    case: Case
+    case: ProductCase
     cost: int
     padded: bool
     beside: bool
@@ -91,14 +91,14 @@ class Settled(NamedTuple):
 @lru_cache(REMEMBERED)
 def settle(*sizes: Any) -> Settled:
     """Return what follows from sizes; the arguments are those of a `Case`."""
-    case = Case(*sizes)
+    case = ProductCase(*sizes)
     return Settled(case, case.cost, case.padded, case.beside)
 
 
 def register() -> None:
     """Offer the three products."""
 
-    def compute(case: Case, *arrays: Any) -> Any | None:
+    def compute(case: ProductCase, *arrays: Any) -> Any | None:
         """Return what oneDNN gives; None where it does not compute that."""
         arrays = tuple(map(_make_strided, arrays))
         part = ONEDNN.compiled(case, arrays)

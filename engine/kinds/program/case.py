@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...answers.why.program_case import Asked, ProgramCase
+from ...answers.why.program_case import BackwardArguments, ProgramCase
 from ...answers.why.program_intent import BackwardCall
 from ...core.notes import SILENT, Notes
 from ...ir.variable import Variable
@@ -34,7 +34,7 @@ def case(model: ProgramModel, asked: WhyOptions, notes: Notes) -> ProgramCase:
 
     run = None if asked.no_run else _runner(model, asked, notes)
     others = [_call(call) for call in model.others]
-    return ProgramCase(model.the_loss, Asked(listed, lists.no_grad, lists.at), shown, run, chosen, others)
+    return ProgramCase(model.the_loss, BackwardArguments(listed, lists.no_grad, lists.at), shown, run, chosen, others)
 
 
 def _call(call: PassCall) -> BackwardCall:

@@ -23,8 +23,8 @@ from ...ir.program import Program
 from ...ir.variable import Parameter, Variable
 from ...request.options import BackwardOptions
 from ...view.graph import EdgeView, GraphView
-from ..gradients import NOT_ASKED, Given, GradientRow, GradientTable, Loss, makers, status
-from ..model import Graph
+from ..gradients import NOT_ASKED, GivenLists, GradientRow, GradientTable, Loss, makers, status
+from ..model import ModelGraph
 from . import recomputing
 from .model import ProgramModel
 from .wanted import Wanted, wanted
@@ -91,7 +91,7 @@ def table(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> Gradient
         recomputed=None
         if choice is None
         else recomputing.Recomputed(choice, len(part.recomputed), asked.memory_budget),
-        given=Given(source.short(lists.at), None if listed is None else [v.name for v in listed], named)
+        given=GivenLists(source.short(lists.at), None if listed is None else [v.name for v in listed], named)
         if own
         else None,
         checkpoint_words=recomputing.words(asked),
@@ -121,7 +121,7 @@ def graph(
     model: ProgramModel,
     pairs: Sequence[tuple[Variable, Variable]] = (),
     marks: Callable[[Program, GraphView], GraphView] | None = None,
-) -> Graph:
+) -> ModelGraph:
     """What pictures of the program as it stands are made of.
 
     Args:
@@ -141,7 +141,7 @@ def graph(
         "pairs": [[p.name, g.name] for p, g in pairs],
     }
     drawn = view(program, title=model.name, loss=model.loss, gradients=dict(pairs))
-    return Graph(drawn if marks is None else marks(program, drawn), [op.loc for op in ops], facts)
+    return ModelGraph(drawn if marks is None else marks(program, drawn), [op.loc for op in ops], facts)
 
 
 def _marked(

@@ -13,7 +13,7 @@ from ...kernels import choice
 from ...request.request import Request
 from ...script.calls import PassCall
 from ...script.loaded import Loaded
-from ..model import Graph, Model, Refusal
+from ..model import Model, ModelGraph, Refusal
 
 if TYPE_CHECKING:
     from ...answers.diff.outline import Outline
@@ -135,19 +135,19 @@ class ProgramModel(Model):
         fill(table, run(self, fetched(self, table), asked.feed, notes, asked.backend))
         return table
 
-    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> ModelGraph:
         """As in the base; without a loss the forward part alone."""
         from ...request.options import BackwardOptions
 
         return self.differentiate(BackwardOptions(params=cuts.params, no_grad=cuts.no_grad), notes).graph()
 
-    def as_it_stands(self) -> Graph:
+    def as_it_stands(self) -> ModelGraph:
         """As in the base."""
         from .gradients import graph
 
         return graph(self)
 
-    def spots_in(self, graph: Graph) -> Spots:
+    def spots_in(self, graph: ModelGraph) -> Spots:
         """As in the base."""
         from .spots import in_view
 
@@ -159,7 +159,7 @@ class ProgramModel(Model):
 
         return outline(self, asked, notes)
 
-    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
         """As in the base."""
         from .outlining import differentiated
 

@@ -11,10 +11,10 @@ from ...answers.diff.outline import (
     DATA,
     NOTHING,
     PARAMETER,
-    Leaf,
-    Operand,
-    Operation,
     Outline,
+    OutlineLeaf,
+    OutlineOperand,
+    OutlineOperation,
     attributes_of,
 )
 from ...core import source
@@ -75,7 +75,7 @@ class _Outlined:
         self.names = op_names(self.ops)
         self.layers = layers_of(forward)
         self.shown = {row.subject: row for row in table.rows} if table is not None else {}
-        self.leaves: dict[str, Leaf] = {}
+        self.leaves: dict[str, OutlineLeaf] = {}
 
     def outline(self, asked: BackwardOptions) -> Outline:
         writer: dict[Variable, tuple[int, str]] = {}
@@ -90,18 +90,20 @@ class _Outlined:
         loss = self.model.target_name()
         return Outline(self.model.name, self.model.mode, loss, self.forward, operations, self.leaves, settings)
 
-    def _operation(self, op: Operator, writer: dict[Variable, tuple[int, str]]) -> Operation:
+    def _operation(self, op: Operator, writer: dict[Variable, tuple[int, str]]) -> OutlineOperation:
         operands = []
         if self.at[op] < self.forward:
             for slot, v, _ in reads(op):
                 made = writer.get(v)
-                operands.append(Operand(slot, *made) if made is not None else Operand(slot, NOTHING, self._leaf(v)))
+                operands.append(
+                    OutlineOperand(slot, *made) if made is not None else OutlineOperand(slot, NOTHING, self._leaf(v))
+                )
         seen: dict[str, int] = {}
         for slot, v in writes(op):
             number = seen[slot] = seen.get(slot, -1) + 1
             writer[v] = self.at[op], f"{slot}.{number}" if number else slot
         origin = op.origin
-        return Operation(
+        return OutlineOperation(
             self.names[op],
             op.type,
             op.scope.strip("/") or self.layers.get(origin or op, ""),
@@ -119,7 +121,7 @@ class _Outlined:
         if name not in self.leaves:
             role = PARAMETER if v.is_parameter else DATA if v.is_data else CONSTANT
             reason = row.status if row is not None else ""
-            self.leaves[name] = Leaf(name, role, tuple(v.shape), v.dtype.name, reason, source.short(v.made_at))
+            self.leaves[name] = OutlineLeaf(name, role, tuple(v.shape), v.dtype.name, reason, source.short(v.made_at))
         return name
 
 

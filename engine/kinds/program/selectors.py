@@ -13,10 +13,10 @@ from ...ir.program import Program
 from ...ir.renew import find_named
 from ...ir.variable import Parameter, Variable
 from ...view.graph import op_names
-from ..selection import Selection, forward_type, layer_of, listed, names_gradient, same_file
+from ..selection import SelectorForms, forward_type, layer_of, listed, names_gradient, same_file
 
 
-class Selectors(Selection[Variable]):
+class Selectors(SelectorForms[Variable]):
     """Selectors over the variables of a program's block 0.
 
     Args:

@@ -13,12 +13,12 @@ from ...request.options import Cuts
 from ...view.beside import find_detached_calls
 from ...view.branches import view_branches
 from ...view.graph import BACKWARD, FORWARD, OP, GraphView
-from ..model import Graph
+from ..model import ModelGraph
 from .gradients import explain
 from .model import TapeModel, recorded
 
 
-def graph(model: TapeModel, cuts: Cuts) -> Graph:
+def graph(model: TapeModel, cuts: Cuts) -> ModelGraph:
     """The recorded graph behind the loss.
 
     Raises:
@@ -37,7 +37,7 @@ def graph(model: TapeModel, cuts: Cuts) -> Graph:
         "operators": {"forward": parts.count(FORWARD), "backward": parts.count(BACKWARD)},
         "pairs": [[by_id[n.pair].name, n.name] for n in view.nodes if n.role == "gradient" and n.pair is not None],
     }
-    return Graph(view, list(locations), facts)
+    return ModelGraph(view, list(locations), facts)
 
 
 def _shown(model: TapeModel) -> tuple[GraphView, Sequence[Location]]:

@@ -19,7 +19,7 @@ from ...ir.variable import Variable
 from ...request.request import Request
 from ...script.attributes import is_a
 from ...script.loaded import USUAL_LOSSES, Loaded
-from .model import Entry, TapeModel
+from .model import TapeEntry, TapeModel
 from .tensors import TensorNames, constants, entries, names_in
 
 
@@ -117,7 +117,7 @@ def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
     )
 
 
-def entries_in(left: Loaded) -> list[Entry]:
+def entries_in(left: Loaded) -> list[TapeEntry]:
     """The tensors that a file left behind, whether or not a loss was computed of them."""
     return entries(left, names_in(left))
 

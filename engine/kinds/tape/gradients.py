@@ -22,7 +22,7 @@ from ...view.from_tape import TapeGraph
 from ...view.graph import BACKWARD, FORWARD, OP
 from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, status
 from ..origins import lines_of
-from .model import Entry, TapeModel, recorded
+from .model import TapeEntry, TapeModel, recorded
 
 _UNWATCHED = "no gradient; the model was not watched, so that nobody knows why"
 
@@ -102,12 +102,12 @@ def table(model: TapeModel, asked: BackwardOptions, notes: Notes) -> GradientTab
     )
 
 
-def _subjects(model: TapeModel, chosen: Iterable[Tensor]) -> list[Entry]:
+def _subjects(model: TapeModel, chosen: Iterable[Tensor]) -> list[TapeEntry]:
     """The leaves, then other tensors asked for."""
     subjects = {e.tensor: e for e in model.entries if e.tensor.is_leaf}
     named = {e.tensor: e for e in model.entries}
     for t in chosen:
-        subjects.setdefault(t, named.get(t) or Entry(t, None, None))
+        subjects.setdefault(t, named.get(t) or TapeEntry(t, None, None))
     return list(subjects.values())
 
 
@@ -139,7 +139,7 @@ def _with_origin(row: GradientRow, model: TapeModel, t: Tensor, array: Any, seve
     return row
 
 
-def _status(e: Entry, array: Any, reasons: JournalReasons | None, listed: set[Tensor] | None) -> str:
+def _status(e: TapeEntry, array: Any, reasons: JournalReasons | None, listed: set[Tensor] | None) -> str:
     if array is None:
         reason = _UNWATCHED if reasons is None else status(reasons.of_tensor(e.tensor))
         return f"{_dropped(e.dropped)} · {reason}" if e.dropped else reason
@@ -150,7 +150,7 @@ def _dropped(times: int) -> str:
     return "dropped" if times == 1 else f"dropped, {times} times"
 
 
-def _row(e: Entry, array: Any, operator: str | None, text: str, where: Place) -> GradientRow:
+def _row(e: TapeEntry, array: Any, operator: str | None, text: str, where: Place) -> GradientRow:
     facts = {
         "layer_path": e.path,
         "python_name": e.python,

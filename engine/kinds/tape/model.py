@@ -21,7 +21,7 @@ from ...request.request import Request
 from ...script.attributes import is_a
 from ...script.loaded import Loaded
 from .. import telling
-from ..model import Graph, Model, Refusal
+from ..model import Model, ModelGraph, Refusal
 from ..origins import Origin
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...runs.recorder import Recorder
     from ...runs.timeline import Timeline
     from ...script.calls import PassCall
-    from ...script.shares import Share
+    from ...script.shares import LeafShare
     from ...view.from_tape import TapeGraph
     from ..gradients import GradientTable
     from ..listing import Listing
@@ -47,7 +47,7 @@ _WHOLE = Refusal("{what}: a recorded graph is shown as a whole", "gradtool backw
 
 
 @dataclass
-class Entry:
+class TapeEntry:
     """A tensor of the model.
 
     Attributes:
@@ -106,7 +106,7 @@ class TapeModel(Model):
     name: str
     loss: Tensor
     loss_name: str
-    entries: list[Entry]
+    entries: list[TapeEntry]
     nodes: list[GradNode]
     leaves_behind: list[Leaf]
     restored: bool
@@ -117,7 +117,7 @@ class TapeModel(Model):
     request: Request | None = None
     constants: Mapping[Tensor, str] = field(default_factory=dict)
     pass_call: PassCall | None = None
-    shares: Mapping[Leaf, Share] = field(default_factory=dict)
+    shares: Mapping[Leaf, LeafShare] = field(default_factory=dict)
     siblings: Sequence[TapeModel] = ()
 
     mode: ClassVar = "eager"
@@ -187,7 +187,7 @@ class TapeModel(Model):
 
         return any(map(is_own, self.nodes))
 
-    def given(self) -> dict[Tensor, Share]:
+    def given(self) -> dict[Tensor, LeafShare]:
         """What the passes of the file gave to the named leaves in the last step of each."""
         leaves = [e.tensor for e in self.entries if e.tensor._leaf is not None and e.tensor.node is None]
         shares = ((t, self.shares.get(t.leaf)) for t in leaves)
@@ -217,11 +217,11 @@ class TapeModel(Model):
         """As in the base."""
         return [e.tensor for e in self.taking_gradients()]
 
-    def taking_gradients(self) -> list[Entry]:
+    def taking_gradients(self) -> list[TapeEntry]:
         """The entries of the leaves that take gradients."""
         return [e for e in self.entries if e.tensor.is_leaf and not (e.tensor.stop_gradient or e.dropped)]
 
-    def expecting_gradients(self) -> list[Entry]:
+    def expecting_gradients(self) -> list[TapeEntry]:
         """The same, and parameters that are frozen."""
         named = (e for e in self.entries if e.tensor.is_leaf and not e.dropped and e.tensor not in self.statistics)
         return [e for e in named if e.is_parameter or not e.tensor.stop_gradient]
@@ -281,7 +281,7 @@ class TapeModel(Model):
 
         return table(self, asked, notes)
 
-    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> ModelGraph:
         """As in the base."""
         from .drawing import graph
 
@@ -300,13 +300,13 @@ class TapeModel(Model):
         """As in the base: an operator was recorded for the loss."""
         return not self.loss.stop_gradient
 
-    def as_it_stands(self) -> Graph:
+    def as_it_stands(self) -> ModelGraph:
         """As in the base."""
         from ...request.options import Cuts
 
         return self.drawn(Cuts())
 
-    def spots_in(self, graph: Graph) -> Spots:
+    def spots_in(self, graph: ModelGraph) -> Spots:
         """As in the base."""
         from .spots import in_graph
 
@@ -319,7 +319,7 @@ class TapeModel(Model):
 
         return outline(self, asked, notes)
 
-    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[Graph, Outline, GradientTable | None]:
+    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
         """As in the base; the outline is that of the recorded graph alone, as a backward pass writes it down itself."""
         from ...answers.diff import of_tape
         from ...core.wording import plain

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...answers.diff import of_tape
-from ...answers.diff.outline import CONSTANT, DATA, PARAMETER, Leaf, Outline
+from ...answers.diff.outline import CONSTANT, DATA, PARAMETER, Outline, OutlineLeaf
 from ...core.notes import SILENT, Notes
 from ...core.wording import plain
 from ...request.options import BackwardOptions
@@ -20,7 +20,7 @@ def outline(model: TapeModel, asked: BackwardOptions, notes: Notes = SILENT) -> 
     table = model.differentiate(asked, notes)
     rows = {row.shown: row for row in table.rows} | {row.name: row for row in table.rows}
 
-    def leaf(node: NodeView) -> Leaf:
+    def leaf(node: NodeView) -> OutlineLeaf:
         return _leaf(node, rows)
 
     forward, operations, leaves = of_tape.operations(recorded(model), plain, leaf)
@@ -30,18 +30,18 @@ def outline(model: TapeModel, asked: BackwardOptions, notes: Notes = SILENT) -> 
     return Outline(model.name, model.mode, model.loss_name, forward, operations, leaves, settings)
 
 
-def _leaf(node: NodeView, rows: Mapping[str, GradientRow]) -> Leaf:
+def _leaf(node: NodeView, rows: Mapping[str, GradientRow]) -> OutlineLeaf:
     row = rows.get(node.name)
     if row is not None:
         leaf = _of_row(row)
         return leaf if node.role != "constant" else replace(leaf, path="")  # it was frozen for this pass
-    return Leaf(node.name, CONSTANT, tuple(node.shape or ()), node.dtype or "", "", node.source)
+    return OutlineLeaf(node.name, CONSTANT, tuple(node.shape or ()), node.dtype or "", "", node.source)
 
 
-def _of_row(row: GradientRow) -> Leaf:
+def _of_row(row: GradientRow) -> OutlineLeaf:
     role = PARAMETER if row.facts.get("is_parameter") else DATA
     path = ""
     if row.facts["trainable"]:
         layer = row.facts["layer_path"]
         path = f"{layer} ({row.name})" if layer and layer != row.name else row.name
-    return Leaf(row.shown, role, tuple(row.shape), row.dtype, row.status, row.source, path)
+    return OutlineLeaf(row.shown, role, tuple(row.shape), row.dtype, row.status, row.source, path)

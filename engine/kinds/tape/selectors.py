@@ -9,11 +9,11 @@ from ...core import names, source
 from ...core.command_errors import CommandError, unknown
 from ...eager.tensor import Leaf, Tensor
 from ...view.graph import FORWARD, OP, NodeView
-from ..selection import Selection, forward_type, layer_of, listed, names_gradient, same_file
-from .model import Entry, TapeModel, stand_in
+from ..selection import SelectorForms, forward_type, layer_of, listed, names_gradient, same_file
+from .model import TapeEntry, TapeModel, stand_in
 
 
-class TapeSelectors(Selection[Tensor]):
+class TapeSelectors(SelectorForms[Tensor]):
     """Selectors over the named tensors of a model and over the recorded calls behind its loss.
 
     Parameters are leaves that take gradients, here: any tensor of dynamic mode can be one.
@@ -30,7 +30,7 @@ class TapeSelectors(Selection[Tensor]):
     def shown(self, v: Tensor) -> str:
         return self.names.get(v, v.name)
 
-    def _entry(self, text: str) -> Entry | None:
+    def _entry(self, text: str) -> TapeEntry | None:
         return next((e for e in self.entries if text in e.names), None)
 
     def _exact(self, text: str) -> Tensor | None:

@@ -12,9 +12,9 @@ from ...request.options import Cuts
 from ...view import from_tape
 from ...view.from_tape import TapeGraph
 from ...view.graph import OP
-from ..spots import NOT_RECORDED, Operand, Spot, Spots, note_of, partners, spot
+from ..spots import NOT_RECORDED, Operand, OperatorSpot, Spots, note_of, partners, spot
 from .drawing import shown_whole
-from .model import Entry, TapeModel
+from .model import TapeEntry, TapeModel
 
 
 def spots(model: TapeModel, cuts: Cuts) -> Spots:
@@ -27,7 +27,7 @@ def spots(model: TapeModel, cuts: Cuts) -> Spots:
     return in_graph(graph, model.journal, model.start.differentiated, aliases)
 
 
-def _drawn(graph: TapeGraph, entry: Entry) -> str:
+def _drawn(graph: TapeGraph, entry: TapeEntry) -> str:
     """What the picture calls a named tensor."""
     place = entry.tensor.tape_place()
     by_id = graph.view.by_id()
@@ -55,6 +55,8 @@ def in_graph(graph: TapeGraph, journal: Journal, roots: Sequence[Tensor], python
     for call in iterate_by_type(journal.calls, lambda c: c.key in behind, journal.ancestors(roots)):
         if call.key not in behind:
             part = NOT_RECORDED if call.key is None else "beside the loss"
-            listed.append(Spot(f"{call.type}.{counts[title(call.type)]}", call.type, part, "", "", call.loc, (), ()))
+            listed.append(
+                OperatorSpot(f"{call.type}.{counts[title(call.type)]}", call.type, part, "", "", call.loc, (), ())
+            )
             counts[title(call.type)] += 1
     return Spots(listed, python)

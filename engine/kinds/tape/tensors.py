@@ -21,7 +21,7 @@ from ...core.state import made
 from ...core.watch import pause_watchers
 from ...eager.aside import original
 from ...eager.journal import Journal
-from ...eager.parameter import Birth, TensorParameter, parameters_at
+from ...eager.parameter import ParameterRecord, TensorParameter, parameters_at
 from ...eager.recorded import inputs_of, leaf_tensors
 from ...eager.tape import GradNode
 from ...eager.tensor import Leaf, Tensor
@@ -31,7 +31,7 @@ from ...script.births import free, local_of, path_of
 from ...script.calls import PassCall
 from ...script.holders import ways
 from ...script.loaded import Loaded
-from .model import Entry, stand_in
+from .model import TapeEntry, stand_in
 
 Line = tuple[str, int] | None
 """File and line, where they are known."""
@@ -116,7 +116,7 @@ def is_later(t: Tensor, than: Tensor) -> bool:
 
 def entries(
     left: Loaded, named: TensorNames, nodes: Iterable[GradNode] = (), leaves: Sequence[Leaf] = ()
-) -> list[Entry]:
+) -> list[TapeEntry]:
     """The leaves behind a loss in the order of their use, then parameters, then other tensors that have a name."""
     by_leaf = {t._leaf: t for t in named.paths if t.node is None and t._leaf is not None}
     held: dict[Leaf, Tensor] = {**leaf_tensors(nodes), **parameters_at(set(leaves)), **by_leaf}
@@ -132,22 +132,22 @@ def entries(
     return [_entry(t, named, values, dropped.get(t, 0)) for t in tensors if not _is_stale(t, left.journal, used)]
 
 
-def _entry(t: Tensor, named: TensorNames, values: Mapping[str, object], dropped: int) -> Entry:
+def _entry(t: Tensor, named: TensorNames, values: Mapping[str, object], dropped: int) -> TapeEntry:
     names = named.of(t)
     python = names[0] if names else None
-    return Entry(
+    return TapeEntry(
         t, python, getattr(t, "layer_path", None), paths.container(python or "", values), tuple(names[1:]), dropped
     )
 
 
 def _called(
-    births: Sequence[Birth], held: dict[Leaf, Tensor], behind: Collection[Leaf], named: TensorNames
+    births: Sequence[ParameterRecord], held: dict[Leaf, Tensor], behind: Collection[Leaf], named: TensorNames
 ) -> dict[Tensor, int]:
     """Call the parameters that no name leads to after their lines; how many were dropped, by one that stands for them.
 
     Of those that one line made one after the other, and that are gone, the last stands for all.
     """
-    gone: dict[tuple[Location, str | None], Birth] = {}
+    gone: dict[tuple[Location, str | None], ParameterRecord] = {}
     times: Counter[tuple[Location, str | None]] = Counter()
     for birth in births:
         t: Tensor | None = birth.parameter
@@ -167,11 +167,11 @@ def _called(
     return dropped
 
 
-def _path(birth: Birth) -> str:
+def _path(birth: ParameterRecord) -> str:
     return path_of(birth.loc, birth.layer_path) or birth.name
 
 
-def _again(birth: Birth) -> TensorParameter:
+def _again(birth: ParameterRecord) -> TensorParameter:
     """A parameter of any values that stands for one that is gone."""
     spec = birth.spec
     values = np.broadcast_to(np.zeros((), spec.dtype.numpy), spec.shape)

@@ -20,7 +20,7 @@ from ...runs.retrace import retrace
 from ...runs.timeline import Timeline
 from ...script.loaded import Loaded
 from . import finding
-from .model import Entry, TapeModel, recorded
+from .model import TapeEntry, TapeModel, recorded
 
 
 def timeline(
@@ -102,7 +102,7 @@ def _passed(
 def _timeline(
     recorder: Recorder,
     title: str,
-    entries: Sequence[Entry],
+    entries: Sequence[TapeEntry],
     chosen: Sequence[Tensor] | None,
     error: BaseException | None,
 ) -> Timeline:

@@ -11,7 +11,7 @@ from ...core.spec import UNKNOWN, int32
 from ..opdef import Like, Trait, op
 from ..samples import distinct
 from .pool import largest_of
-from .window import SIDES, Line
+from .window import SIDES, WindowLine
 
 
 def _line(name, size, index, out, window, random_u):
@@ -37,7 +37,7 @@ def _line(name, size, index, out, window, random_u):
         u = single(random_u) * single(most)
     origin = int(u * alpha)
     starts = [int(single(i + u) * alpha) - origin for i in range(out + 1)]
-    return Line(size, [(a, a + window if window else b) for a, b in itertools.pairwise(starts)])
+    return WindowLine(size, [(a, a + window if window else b) for a, b in itertools.pairwise(starts)])
 
 
 def _define(name, rank):

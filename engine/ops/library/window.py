@@ -96,7 +96,7 @@ class Window(NamedTuple):
         return cls(**settled)
 
 
-class Line:
+class WindowLine:
     """The windows along one dimension.
 
     Attributes:
@@ -159,7 +159,7 @@ def windows_along(name: str, index: int, window: Window, image: Sequence[int]) -
     return count_of_windows(name, image[index], pads, window.ksize[index], window.strides[index], window.ceil_mode)
 
 
-def line_of(name: str, index: int, window: Window, image: Sequence[int]) -> Line:
+def line_of(name: str, index: int, window: Window, image: Sequence[int]) -> WindowLine:
     """The windows along dimension *index* of an image of that size."""
     size, counts = image[index], None
     number = windows_along(name, index, window, image)
@@ -172,7 +172,7 @@ def line_of(name: str, index: int, window: Window, image: Sequence[int]) -> Line
         spans = [(i * step - pads[0], i * step - pads[0] + k) for i in range(number)]
         if not window.exclusive:
             counts = [min(b, size + pads[0]) - a for a, b in spans]
-    return Line(size, spans, counts)
+    return WindowLine(size, spans, counts)
 
 
 def _pads(name: str, index: int, window: Window, image: Sequence[int]) -> tuple[int, int]:

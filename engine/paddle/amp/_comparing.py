@@ -23,7 +23,7 @@ class MissingDump(NotFound, UsageError):
     """A folder without anything that was written about tensors."""
 
 
-class Entry(NamedTuple):
+class ComparedTensor(NamedTuple):
     """What is written about a tensor."""
 
     op: str
@@ -76,7 +76,7 @@ def compare_accuracy(
         raise UsageError(f"compare_accuracy writes .xlsx and .csv, and the file is to be {output_filename!r}.")
 
 
-def _read(folder: str) -> list[Entry]:
+def _read(folder: str) -> list[ComparedTensor]:
     names = sorted(n for n in os.listdir(folder) if n.endswith(".log")) if os.path.isdir(folder) else []
     entries = []
     for name in names:
@@ -90,13 +90,15 @@ def _read(folder: str) -> list[Entry]:
     return entries
 
 
-def _entry(match: re.Match[str]) -> Entry:
+def _entry(match: re.Match[str]) -> ComparedTensor:
     part = match.groupdict(default="0")
     numbers = (float(part[name]) for name in ("max", "min", "mean"))
-    return Entry(part["op"], part["dtype"], int(part["numel"]), int(part["nan"]), int(part["inf"]), *numbers)
+    return ComparedTensor(part["op"], part["dtype"], int(part["numel"]), int(part["nan"]), int(part["inf"]), *numbers)
 
 
-def _rows(first: Sequence[Entry], second: Sequence[Entry], scale: float, everything: bool) -> list[tuple[str, ...]]:
+def _rows(
+    first: Sequence[ComparedTensor], second: Sequence[ComparedTensor], scale: float, everything: bool
+) -> list[tuple[str, ...]]:
     """A row for each pair of tensors: the runs are the same but for casts, which are left out."""
     left, right = ([e for e in entries if not e.op.startswith("cast")] for entries in (first, second))
     rows = []
@@ -125,7 +127,7 @@ def _rows(first: Sequence[Entry], second: Sequence[Entry], scale: float, everyth
     return rows
 
 
-def _finding(a: Entry, b: Entry) -> str:
+def _finding(a: ComparedTensor, b: ComparedTensor) -> str:
     if b.nan > a.nan or b.inf > a.inf:
         return "not finite in the second run alone"
     if a.nan or a.inf:

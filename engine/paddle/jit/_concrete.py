@@ -19,7 +19,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.paddle import _creation
 from gradtool.paddle._structure import leaves
 
-from ._signature import Inputs, Signature, bound
+from ._signature import Signature, SignatureInputs, bound
 from .conversion.calls import converted
 from .conversion.growing import ListInProgram
 from .conversion.refusals import Unset, refused
@@ -84,7 +84,7 @@ def traced(function: Callable[..., Any], called: Signature, name: str) -> Concre
         NotBound: a parameter has neither a value nor a description (a ValueError).
     """
     arguments = bound(function, called, name)
-    trace, inputs = Trace(), Inputs()
+    trace, inputs = Trace(), SignatureInputs()
     owner = getattr(function, "__self__", None)
     with trace.running(*(() if owner is None else (owner,)), *_captured_objects(function)):
         for parameter, value in list(arguments.arguments.items()):

@@ -24,7 +24,7 @@ from gradtool.paddle.static._effects import Assert
 Values = dict[Variable, Any]
 
 
-class Replay:
+class ProgramReplay:
     """A program, ready to be computed from tensors.
 
     Args:
@@ -148,15 +148,15 @@ class Replay:
         Assert(values[_one(op, "Cond")], data, op.attrs["summarize"])
 
 
-_CONTROL: dict[str, Callable[[Replay, Operator, Values], None]] = {
-    "assert": Replay._assert,
-    "write_to_array": Replay._write,
-    "read_from_array": Replay._read,
-    "lod_array_length": Replay._length,
-    "tensor_array_to_tensor": Replay._join,
-    "conditional_block": Replay._conditional,
-    "while": Replay._while,
-    "select_input": Replay._select,
+_CONTROL: dict[str, Callable[[ProgramReplay, Operator, Values], None]] = {
+    "assert": ProgramReplay._assert,
+    "write_to_array": ProgramReplay._write,
+    "read_from_array": ProgramReplay._read,
+    "lod_array_length": ProgramReplay._length,
+    "tensor_array_to_tensor": ProgramReplay._join,
+    "conditional_block": ProgramReplay._conditional,
+    "while": ProgramReplay._while,
+    "select_input": ProgramReplay._select,
 }
 """Operators that compute no tensor, but decide what is computed: here Python does."""
 

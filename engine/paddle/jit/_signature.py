@@ -168,7 +168,7 @@ def bound(function: Callable[..., Any], called: Signature, name: str) -> inspect
     return arguments
 
 
-class Inputs:
+class SignatureInputs:
     """Makes variables that are fed of what describes them.
 
     Attributes:

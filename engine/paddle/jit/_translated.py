@@ -19,7 +19,7 @@ from gradtool.paddle.nn.layer import Layer
 from gradtool.paddle.static._input_spec import InputSpec
 
 from ._files import FORWARD, Method, prefix_of, read
-from ._replaying import Replay
+from ._replaying import ProgramReplay
 
 
 class TranslatedLayer(Layer):
@@ -49,7 +49,7 @@ class TranslatedLayer(Layer):
         for i, name in enumerate(sorted(held)):
             self._keep(f"param_{i}", held[name])
         self.__dict__["_replays"] = {
-            name: Replay(method.program, {n: held[n] for n in method.values}) for name, method in methods.items()
+            name: ProgramReplay(method.program, {n: held[n] for n in method.values}) for name, method in methods.items()
         }
         self.__dict__["_held"] = held
         for name in methods:
@@ -83,7 +83,7 @@ class TranslatedLayer(Layer):
             names = ", ".join(v.name for v in method.feeds)
             raise UsageError(f"{name} takes {len(method.feeds)} tensors ({names}), but received {len(inputs)}.")
         fed = {v.name: _input(v, value) for v, value in zip(method.feeds, inputs, strict=True)}
-        replay: Replay = self.__dict__["_replays"][name]
+        replay: ProgramReplay = self.__dict__["_replays"][name]
         if self.training:
             results = replay(fed, method.fetches)
         else:

@@ -37,7 +37,7 @@ class NoPair(UsageError, RuntimeError):
     """A hook with keyword arguments returned no pair (Paddle raises RuntimeError)."""
 
 
-class Hooked:
+class LayerHooks:
     """The part of :class:`Layer` that knows hooks."""
 
     def register_forward_pre_hook(

@@ -56,7 +56,7 @@ class Accumulator(NamedTuple):
         return one if self.many is None else (self.many, *one)
 
 
-class Optimizer(_steps.Steps):
+class Optimizer(_steps.OptimizerSteps):
     """Base of all optimizers.
 
     Args:

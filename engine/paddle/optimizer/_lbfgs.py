@@ -13,7 +13,7 @@ from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.mode import enable_grad, no_grad
 
 from ._base import Optimizer
-from ._line_search import Point, Search
+from ._line_search import LinePoint, LineSearch
 
 
 class NoSearch(UsageError, RuntimeError):
@@ -122,7 +122,7 @@ class LBFGS(Optimizer):
                 direction, slope, length = self._direction(gradient)
                 if slope > -self.tolerance_change:
                     break
-                start = Point(0.0, loss, gradient, slope)
+                start = LinePoint(0.0, loss, gradient, slope)
                 end, evaluations = self._moved(closure, start, direction, length, taken == self.max_iter)
                 loss, gradient = end.loss, end.gradient
                 calls += evaluations
@@ -142,7 +142,7 @@ class LBFGS(Optimizer):
         with enable_grad():
             loss = closure()
         if watch.noting:
-            watch.note(watch.Read(tuple(self._all)))
+            watch.note(watch.GradRead(tuple(self._all)))
         parts = [
             np.zeros(p.array.size, p.array.dtype) if p.grad is None else p.grad.array.reshape(-1) for p in self._all
         ]
@@ -202,21 +202,21 @@ class LBFGS(Optimizer):
         return rest
 
     def _moved(
-        self, closure: Callable[[], Any], start: Point, direction: Any, length: float, last: bool
-    ) -> tuple[Point, int]:
+        self, closure: Callable[[], Any], start: LinePoint, direction: Any, length: float, last: bool
+    ) -> tuple[LinePoint, int]:
         """Go along *direction*; where that led, and how often the loss was computed.
 
         Without a search the *last* step of a call leaves the loss as it was: nobody asks for it.
         """
         origin = [p.array.copy() for p in self._all]
 
-        def there(step: float) -> Point:
+        def there(step: float) -> LinePoint:
             self._move(origin, direction * step)
             loss, gradient = self._evaluated(closure)
-            return Point(step, float(loss), gradient, float(gradient @ direction))
+            return LinePoint(step, float(loss), gradient, float(gradient @ direction))
 
         if self.line_search_fn is not None:
-            search = Search(there, start, float(np.abs(direction).max()))
+            search = LineSearch(there, start, float(np.abs(direction).max()))
             end = search.run(length)
             self._move(origin, direction * end.step)
             return end, search.calls

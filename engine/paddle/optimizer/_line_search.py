@@ -15,7 +15,7 @@ TOLERANCE = 1e-9
 """A bracket in which no parameter moves by more ends the search."""
 
 
-class Point(NamedTuple):
+class LinePoint(NamedTuple):
     """A point on the line.
 
     Attributes:
@@ -31,7 +31,7 @@ class Point(NamedTuple):
     slope: float
 
 
-class Search:
+class LineSearch:
     """One search along a line.
 
     Args:
@@ -40,32 +40,32 @@ class Search:
         size: the largest element of the direction.
     """
 
-    def __init__(self, evaluate: Callable[[float], Point], start: Point, size: float) -> None:
+    def __init__(self, evaluate: Callable[[float], LinePoint], start: LinePoint, size: float) -> None:
         self.start, self.size = start, size
         self.calls = 0
         self._evaluate = evaluate
 
-    def at(self, step: float) -> Point:
+    def at(self, step: float) -> LinePoint:
         """The point there; counted."""
         self.calls += 1
         return self._evaluate(step)
 
-    def too_high(self, point: Point) -> bool:
+    def too_high(self, point: LinePoint) -> bool:
         """Whether the loss has not fallen enough."""
         return point.loss > self.start.loss + DECREASE * point.step * self.start.slope
 
-    def flat(self, point: Point) -> bool:
+    def flat(self, point: LinePoint) -> bool:
         """Whether the slope is small enough."""
         return abs(point.slope) <= -CURVATURE * self.start.slope
 
-    def run(self, first: float) -> Point:
+    def run(self, first: float) -> LinePoint:
         """The point where the search ends, which it begins with the step *first*."""
         bracket, tries = self._bracketed(first)
-        if isinstance(bracket, Point):
+        if isinstance(bracket, LinePoint):
             return bracket
         return self._narrowed(*bracket, tries)
 
-    def _bracketed(self, first: float) -> tuple[Point | tuple[Point, Point], int]:
+    def _bracketed(self, first: float) -> tuple[LinePoint | tuple[LinePoint, LinePoint], int]:
         """A point that fulfils the conditions, or two of which one between does; and how many tries that took."""
         before, point = self.start, self.at(first)
         for tries in range(TRIES):
@@ -79,7 +79,7 @@ class Search:
             before, point = point, self.at(lowest(before, point, bounds))
         return (self.start, point), TRIES
 
-    def _narrowed(self, a: Point, b: Point, tries: int) -> Point:
+    def _narrowed(self, a: LinePoint, b: LinePoint, tries: int) -> LinePoint:
         """The lowest point of a bracket that is made smaller until one fulfils the conditions."""
         ends = [a, b]
         low, high = _by_loss(ends)
@@ -101,7 +101,7 @@ class Search:
             a, b = ends
         return ends[low]
 
-    def _tried(self, ends: list[Point], stalled: bool) -> tuple[float, bool]:
+    def _tried(self, ends: list[LinePoint], stalled: bool) -> tuple[float, bool]:
         """Where to look next, and whether that is near an end of the bracket: twice is once too often."""
         step = lowest(ends[0], ends[1])
         least, most = sorted(end.step for end in ends)
@@ -113,12 +113,12 @@ class Search:
         return (most - margin if abs(step - most) < abs(step - least) else least + margin), False
 
 
-def _by_loss(ends: list[Point]) -> tuple[int, int]:
+def _by_loss(ends: list[LinePoint]) -> tuple[int, int]:
     """The places of the lower and of the higher end."""
     return (0, 1) if ends[0].loss <= ends[1].loss else (1, 0)
 
 
-def lowest(a: Point, b: Point, bounds: tuple[float, float] | None = None) -> float:
+def lowest(a: LinePoint, b: LinePoint, bounds: tuple[float, float] | None = None) -> float:
     """Where the cubic through two points with their slopes is lowest, within *bounds* or else between them."""
     least, most = bounds or sorted((a.step, b.step))
     first = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.step - b.step)

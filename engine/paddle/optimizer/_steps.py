@@ -39,7 +39,7 @@ class MissingState(NotFound, AssertionError):
     """A state dict that lacks an entry (Paddle raises AssertionError)."""
 
 
-class Steps:
+class OptimizerSteps:
     """The part of an optimizer that works on tensors; ``_base.Optimizer`` says what it updates and with what."""
 
     op_type: str

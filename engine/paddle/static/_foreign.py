@@ -15,14 +15,14 @@ from gradtool.engine.ir.variable import DENSE, Variable
 from gradtool.paddle import _nested
 
 if TYPE_CHECKING:
-    from gradtool.engine.ir.paddle.from_desc import Described
+    from gradtool.engine.ir.paddle.from_desc import DescribedProgram
     from gradtool.engine.ir.program import Program
 
 START = 64
 """Bytes of a file that tell whether Paddle wrote it."""
 
 
-def program_in(data: bytes, where: str) -> Described | None:
+def program_in(data: bytes, where: str) -> DescribedProgram | None:
     """The program of Paddle's in *data*; None if that is none.
 
     Raises:

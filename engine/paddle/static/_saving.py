@@ -40,7 +40,7 @@ from gradtool.paddle._saving import check_protocol, refuse_options, target
 from . import _foreign
 
 if TYPE_CHECKING:
-    from gradtool.engine.ir.paddle.from_desc import Described
+    from gradtool.engine.ir.paddle.from_desc import DescribedProgram
 
 NEW_MODEL = ".json"
 """The ending of programs in the new IR of Paddle 3."""
@@ -425,7 +425,7 @@ def holds_program(path: str) -> bool:
         return _foreign.is_foreign(file.read(_foreign.START))
 
 
-def _fetched(described: Described) -> list[Variable]:
+def _fetched(described: DescribedProgram) -> list[Variable]:
     return [described.program.global_block().vars[name] for name in described.fetches]
 
 

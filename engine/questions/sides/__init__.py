@@ -16,15 +16,15 @@ from ...answers.diff.outline import Outline
 from ...core.notes import Notes
 from ...request.request import Request
 from ..backward import Backward
-from .of_file import Dump, Golden
+from .of_file import DumpSide, Golden
 from .of_model import OfModel
-from .of_session import Session
-from .side import Seen, Side, Wanted
+from .of_session import SessionSide
+from .side import Side, SideAnswer, SideRequest
 
-KINDS: Final[tuple[type[Side], ...]] = (Golden, Dump, Session, OfModel)
+KINDS: Final[tuple[type[Side], ...]] = (Golden, DumpSide, SessionSide, OfModel)
 """The kinds of sides; the first that claims what a command line names is asked."""
 
-__all__ = ["KINDS", "Seen", "Side", "Wanted", "outline_of", "side"]
+__all__ = ["KINDS", "Side", "SideAnswer", "SideRequest", "outline_of", "side"]
 
 
 def side(text: str) -> Side:
@@ -45,4 +45,4 @@ def outline_of(text: str, request: Request, asked: Backward, notes: Notes) -> Ou
         ModelError: the user's code raised.
         GradtoolError: the engine refused.
     """
-    return side(text).seen(Wanted(asked), request, notes).the_outline
+    return side(text).seen(SideRequest(asked), request, notes).the_outline

@@ -13,7 +13,7 @@ from ...core.command_errors import CommandError, Unreadable
 from ...core.errors import FileFormatError
 from ...core.notes import Notes
 from ...request.request import Request
-from .side import PICTURES, RESOURCES, VALUES, Seen, Side, Wanted
+from .side import PICTURES, RESOURCES, VALUES, Side, SideAnswer, SideRequest
 
 _GRAPH_ALONE: Final = "backward_graph.dot"
 """How the name of a file ends that every dump has, Paddle's too."""
@@ -31,9 +31,9 @@ class _OfFile(Side):
         RESOURCES: ("{text} holds a graph as text, which cannot be run", "give a model on both sides"),
     }
 
-    def seen(self, wanted: Wanted, request: Request, notes: Notes) -> Seen:
+    def seen(self, wanted: SideRequest, request: Request, notes: Notes) -> SideAnswer:
         """As in the base."""
-        return Seen(dataclasses.replace(self._outline(), title=self.title))
+        return SideAnswer(dataclasses.replace(self._outline(), title=self.title))
 
     def _outline(self) -> Outline:
         raise NotImplementedError
@@ -51,7 +51,7 @@ class Golden(_OfFile):
         return golden.read(_text(self.text), self.title)
 
 
-class Dump(_OfFile):
+class DumpSide(_OfFile):
     """A folder of ``gradtool graph --dump`` or ``dump_backward_graph_path``, or a file with an outline in it."""
 
     @classmethod

@@ -14,7 +14,7 @@ from ...kinds.others import Other
 from ...loading import loader, opening, recording, revisions
 from ...request.request import Request
 from ...runs.recorder import Recorder
-from .side import Seen, Side, Wanted
+from .side import Side, SideAnswer, SideRequest
 
 
 class OfModel(Side):
@@ -42,7 +42,7 @@ class OfModel(Side):
         with file or contextlib.nullcontext(self.text) as path:
             yield dataclasses.replace(request, model=path)
 
-    def seen(self, wanted: Wanted, request: Request, notes: Notes) -> Seen:
+    def seen(self, wanted: SideRequest, request: Request, notes: Notes) -> SideAnswer:
         """As in the base."""
         debug = wanted.debug
         recorder = None if debug is None else Recorder(debug.history, debug.step)
@@ -74,4 +74,4 @@ class OfModel(Side):
                     outline = of_timeline.outline(run, plain)
             if outline is not None:
                 outline = dataclasses.replace(outline, title=self.title)
-            return Seen(outline, view, run, 1 if recorder is None else recorder.passes, others)
+            return SideAnswer(outline, view, run, 1 if recorder is None else recorder.passes, others)

@@ -16,13 +16,13 @@ from ...core.wording import plain
 from ...request.request import Request
 from ...runs.of_session import read
 from ...runs.timeline import Timeline
-from .side import PICTURES, RESOURCES, Seen, Side, Wanted
+from .side import PICTURES, RESOURCES, Side, SideAnswer, SideRequest
 
 _BEGINNING: Final = 200
 """Bytes in which a saved session says what it is."""
 
 
-class Session(Side):
+class SessionSide(Side):
     """A file that the debugger's verb ``save`` wrote: the run as it was recorded, without the edits of branches."""
 
     is_run: ClassVar = True
@@ -63,7 +63,7 @@ class Session(Side):
         number = words[words.index("--step") + 1] if "--step" in words[:-1] else ""
         return int(number) if number.isdecimal() else None
 
-    def seen(self, wanted: Wanted, request: Request, notes: Notes) -> Seen:
+    def seen(self, wanted: SideRequest, request: Request, notes: Notes) -> SideAnswer:
         """As in the base."""
         run = self._read[0]
         if run.failed is not None:
@@ -72,4 +72,4 @@ class Session(Side):
                 "two runs that came to their end are compared",
             )
         outline = of_timeline.outline(run, plain)
-        return Seen(dataclasses.replace(outline, title=self.title), None, run)
+        return SideAnswer(dataclasses.replace(outline, title=self.title), None, run)

@@ -36,7 +36,7 @@ class _Told:
 
 
 @dataclass(frozen=True)
-class Wanted(_Told):
+class SideRequest(_Told):
     """What is wanted of a side, all of it from one load.
 
     Attributes:
@@ -52,7 +52,7 @@ class Wanted(_Told):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SideAnswer:
     """What was wanted of a side.
 
     Attributes:
@@ -121,7 +121,7 @@ class Side(ABC):
             raise CommandError(said.format(text=self.text), hint)
 
     @abstractmethod
-    def seen(self, wanted: Wanted, request: Request, notes: Notes) -> Seen:
+    def seen(self, wanted: SideRequest, request: Request, notes: Notes) -> SideAnswer:
         """What is wanted of it.
 
         Args:

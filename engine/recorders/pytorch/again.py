@@ -70,8 +70,8 @@ def _by_rows(
 
     def compute(operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         from ...importers.pt2.errors import Missing, Unsound
-        from ...importers.pt2.node import Meta, Node
-        from ...importers.pt2.values import Held
+        from ...importers.pt2.node import Meta, Pt2Node
+        from ...importers.pt2.values import HeldTensor
 
         if name.endswith("batch_norm") and not attrs.get("training", False):
             raise UnsupportedError(
@@ -80,7 +80,7 @@ def _by_rows(
             )
         arguments: dict[str, Any] = {n: list(v) if isinstance(v, tuple) else v for n, v in attrs.items()}
         for (argument, place), array in zip(inputs, operands, strict=True):
-            held = Held(tensor_of(np.asarray(array)))
+            held = HeldTensor(tensor_of(np.asarray(array)))
             if place is None:
                 arguments[argument] = held
                 continue
@@ -90,7 +90,7 @@ def _by_rows(
         scope: Any = None
         double = attrs.get("dtype") is None and any(np.asarray(array).dtype == np.float64 for array in operands)
         results_of = [Meta(shape, _DOUBLE.get(dtype, dtype) if double else dtype) for shape, dtype in made]
-        node = Node(scope, kind, arguments, [], results_of, scope)
+        node = Pt2Node(scope, kind, arguments, [], results_of, scope)
         try:
             with state.dynamic_mode(), watch.pause_watchers(), no_grad():
                 results = row(node)

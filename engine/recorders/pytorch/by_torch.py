@@ -39,7 +39,7 @@ def _draws(func: Any) -> bool:
 
 
 @cache
-def find_computation(overload: str, inputs: tuple[Entry, ...]) -> Computation | None:
+def find_computation(overload: str, inputs: tuple[Entry, ...]) -> TorchComputation | None:
     """Return an operator as it is called on other operands; None where PyTorch cannot compute it from those alone.
 
     Args:
@@ -52,10 +52,10 @@ def find_computation(overload: str, inputs: tuple[Entry, ...]) -> Computation | 
     read = {name for name, _ in inputs}
     if any(str(a.type) == "Tensor" and a.name not in read for a in func._schema.arguments):
         return None  # it read the size of a tensor alone, which was not recorded
-    return Computation(func, inputs)
+    return TorchComputation(func, inputs)
 
 
-class Computation:
+class TorchComputation:
     """An operator as it is called on other operands, which are arrays.
 
     Args:

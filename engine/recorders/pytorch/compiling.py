@@ -14,8 +14,8 @@ from importlib.machinery import PathFinder
 from typing import Any
 
 from ..recorded import events
-from ..recorded.recorder import Recorder
-from ..recorded.stand_ins import Standing
+from ..recorded.recorder import FrameworkRecorder
+from ..recorded.stand_ins import PatchedNames
 
 _COMPILER = "torch._dynamo.eval_frame"
 _SETTING = "torch._dynamo.decorators"
@@ -25,7 +25,7 @@ _EAGER = "force_eager"
 
 
 @contextmanager
-def hold_compiler(recorder: Recorder, names: Standing) -> Iterator[None]:
+def hold_compiler(recorder: FrameworkRecorder, names: PatchedNames) -> Iterator[None]:
     """Have what is compiled inside run as it stands, also where the compiler is imported later."""
     loaded = sys.modules.get(_COMPILER)
     if loaded is not None:
@@ -40,7 +40,7 @@ def hold_compiler(recorder: Recorder, names: Standing) -> Iterator[None]:
         sys.meta_path.remove(finder)
 
 
-def _stand_in(recorder: Recorder, names: Standing, module: Any) -> None:
+def _stand_in(recorder: FrameworkRecorder, names: PatchedNames, module: Any) -> None:
     """Hold the compiler's stance, and note what it would have compiled."""
     stance = module._stance
     wanted = [stance]

@@ -28,7 +28,7 @@ from torch.utils._python_dispatch import (
 )
 
 from ..recorded.graph import returns_at
-from ..recorded.recorder import Operator, Recorder, Waiting
+from ..recorded.recorder import FrameworkOperator, FrameworkRecorder, Waiting
 from ..recorded.relays import Relay, relay
 from ..recorded.tensors import Sink
 from .storages import Storages, is_refused, layout_of, restore, storage_of
@@ -46,7 +46,7 @@ _is_view = _base._is_view
 _viewed = _base._base.__get__
 
 
-class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch need not be there
+class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]  # torch need not be there
     """Tells a sink what torch does inside ``with recorder.recording():``.
 
     Args:
@@ -60,9 +60,9 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
 
     def __init__(self, sink: Sink, spared: Iterable[tuple[str, int]] = ()) -> None:
         TorchDispatchMode.__init__(self)
-        Recorder.__init__(self, sink, spared)
+        FrameworkRecorder.__init__(self, sink, spared)
         self._stepping = self._away = False
-        self._operators: dict[Any, Operator] = {}
+        self._operators: dict[Any, FrameworkOperator] = {}
         self.storages = Storages()
 
     @classmethod
@@ -231,7 +231,7 @@ class TorchRecorder(TorchDispatchMode, Recorder):  # type: ignore[misc]  # torch
             self.await_node(Waiting(known, plain, held, before, results, arrays, written, enabled, seconds, site))
         return result
 
-    def _carried_out(self, call: Relay, func: Any, args: Any, kwargs: Any, operator: Operator) -> Any:
+    def _carried_out(self, call: Relay, func: Any, args: Any, kwargs: Any, operator: FrameworkOperator) -> Any:
         """Compute one operator; what grows, and only an array of ours is in its way, gets other memory for it."""
         written = _tensors(args[:1]) if operator.turns else _written(operator, args, kwargs)
         layouts = [layout_of(t) for t in written]
@@ -399,7 +399,7 @@ def _tensors(values: Any) -> list[Any]:
     return tensors
 
 
-def _written(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> list[Any]:
+def _written(operator: FrameworkOperator, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> list[Any]:
     """Return the tensors that a call writes."""
     if not operator.written:
         return []
@@ -407,7 +407,7 @@ def _written(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any] 
     return _tensors([args[i] if i < len(args) else named.get(operator.names[i]) for i in operator.written])
 
 
-def _operator(func: Any) -> Operator:
+def _operator(func: Any) -> FrameworkOperator:
     schema = func._schema
     arguments = schema.arguments
     name = schema.name.partition("::")[2]
@@ -417,7 +417,7 @@ def _operator(func: Any) -> Operator:
     view = turns or any(r.alias_info is not None and not r.alias_info.is_write for r in schema.returns)
     aside = name in _ASIDE or not schema.name.startswith("aten::")
     overload = f"{schema.name}.{schema.overload_name}".removesuffix(".")
-    return Operator(name, tuple([a.name for a in arguments]), written, view, aside, overload, turns)
+    return FrameworkOperator(name, tuple([a.name for a in arguments]), written, view, aside, overload, turns)
 
 
 _ASIDE = frozenset({"detach", "detach_", "_local_scalar_dense", "set_", "alias", "resize_"})

@@ -17,7 +17,7 @@ from ..recorded.relays import relayed
 from ..recorded.stand_ins import (
     Enclosed,
     Row,
-    Steps,
+    StepRecorder,
     applying,
     clearing,
     detaching,
@@ -383,7 +383,7 @@ def _paths(value: Any) -> Iterable[tuple[str, Any]]:
 
 def _steps(recorder: TorchRecorder) -> tuple[Callable[..., Any], Callable[..., None]]:
     """What is called before and after each step of an optimizer."""
-    steps = Steps(recorder, _of_optimizer, _rate)
+    steps = StepRecorder(recorder, _of_optimizer, _rate)
 
     def begin(optimizer: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         steps.sites.clear()

@@ -10,7 +10,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
-from ..recorded.recorder import Operator
+from ..recorded.recorder import FrameworkOperator
 from ..recorded.stand_ins import Row
 from .recorder import PaddleRecorder, Tensor
 
@@ -89,8 +89,8 @@ def rows(recorder: PaddleRecorder) -> Iterator[Row]:
     yield Tensor, "_setitem_dygraph", _plain(recorder, setting, Tensor._setitem_dygraph)
 
 
-def _of(name: str, names: tuple[str, ...], written: tuple[int, ...] = ()) -> Operator:
-    return Operator(name, names, written, name.removesuffix("_") in _VIEWS, name in _OWN)
+def _of(name: str, names: tuple[str, ...], written: tuple[int, ...] = ()) -> FrameworkOperator:
+    return FrameworkOperator(name, names, written, name.removesuffix("_") in _VIEWS, name in _OWN)
 
 
 def _operator(recorder: PaddleRecorder, name: str, original: Callable[..., Any], told: Any) -> Callable[..., Any]:
@@ -119,7 +119,7 @@ def _linear(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[
     return linear
 
 
-def _plain(recorder: PaddleRecorder, operator: Operator, original: Callable[..., Any]) -> Callable[..., Any]:
+def _plain(recorder: PaddleRecorder, operator: FrameworkOperator, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         return recorder.called(operator, original, args, kwargs)

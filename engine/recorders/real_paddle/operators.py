@@ -18,7 +18,7 @@ from ...core.spec import DTYPES
 from ...core.spec import dtype as dtype_of
 from ...eager.tensor import Tensor
 from ...ir.paddle import attributes
-from ...ir.paddle.pd_ops import TABLE, Entry
+from ...ir.paddle.pd_ops import TABLE, PdOperator
 from ...ops.opdef import OpDef
 from ...ops.registry import get_by_type
 from ..recorded.matching import Match
@@ -46,7 +46,7 @@ def match(name: str, named: Mapping[str, Any], results: Sequence[Tensor]) -> Mat
     return None
 
 
-def _read(line: Entry, name: str, arguments: Sequence[tuple[str, Any]], results: Sequence[Tensor]) -> Match:
+def _read(line: PdOperator, name: str, arguments: Sequence[tuple[str, Any]], results: Sequence[Tensor]) -> Match:
     op = get_by_type(line.type)
     columns = [column for column in line.operands if not column.startswith("@")]
     slots: dict[str, Any] = {}
@@ -86,7 +86,9 @@ def _operand(value: Any, slots: Mapping[str, Any]) -> Any:
     raise OperatorError(f"an operand that is {value!r}.")
 
 
-def _attributes(op: OpDef, line: Entry, arguments: Sequence[tuple[str, Any]], slots: dict[str, Any]) -> dict[str, Any]:
+def _attributes(
+    op: OpDef, line: PdOperator, arguments: Sequence[tuple[str, Any]], slots: dict[str, Any]
+) -> dict[str, Any]:
     """The attributes of a call; a tensor in the place of one goes into its slot."""
     told = dict(arguments)
     attrs: dict[str, Any] = {}
@@ -111,7 +113,7 @@ def _attributes(op: OpDef, line: Entry, arguments: Sequence[tuple[str, Any]], sl
     return attributes.own(op, {**line.fixed, **attrs})
 
 
-def _other_name(op: OpDef, line: Entry, told: Mapping[str, Any]) -> str | None:
+def _other_name(op: OpDef, line: PdOperator, told: Mapping[str, Any]) -> str | None:
     """What Paddle calls an argument whose name here is another: the first one that says nothing else."""
     return next((n for n in told if n not in line.renamed and n not in op.defaults), None)
 
@@ -135,7 +137,7 @@ def _code(value: Any) -> int:
 
 
 def _results(
-    op: OpDef, line: Entry, results: Sequence[Tensor], first: Tensor | None, attrs: Mapping[str, Any]
+    op: OpDef, line: PdOperator, results: Sequence[Tensor], first: Tensor | None, attrs: Mapping[str, Any]
 ) -> list[Any]:
     """One result per output; those that Paddle keeps to itself as what the rule reads of them: their shape."""
     outputs = line.outputs or [s.name for s in op.outputs]

@@ -19,7 +19,7 @@ import paddle
 from paddle.base import core
 
 from ..recorded.graph import UNTOLD, returns_at
-from ..recorded.recorder import Operator, Recorder, Waiting
+from ..recorded.recorder import FrameworkOperator, FrameworkRecorder, Waiting
 from ..recorded.tensors import Sink
 
 Tensor = core.eager.Tensor
@@ -43,7 +43,7 @@ _REAL = frozenset({"float16", "bfloat16", "float32", "float64", "complex64", "co
 _NARROW = {"bfloat16": "bfloat16", "float8_e4m3fn": "float8_e4m3fn", "float8_e5m2": "float8_e5m2"}
 
 
-class PaddleRecorder(Recorder):
+class PaddleRecorder(FrameworkRecorder):
     """Tells a sink what Paddle does inside ``with recorder.recording():``.
 
     Args:
@@ -124,7 +124,7 @@ class PaddleRecorder(Recorder):
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
-    def called(self, operator: Operator, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def called(self, operator: FrameworkOperator, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Have Paddle call an operator, and tell of it."""
         if self.quiet or operator.aside or not paddle.in_dynamic_mode():
             return original(*args, **kwargs)
@@ -350,7 +350,7 @@ def tensors(values: Iterable[Any]) -> list[Any]:
     return flat
 
 
-def _named(operator: Operator, count: int) -> tuple[str, ...]:
+def _named(operator: FrameworkOperator, count: int) -> tuple[str, ...]:
     """Names for so many arguments; those that Paddle does not tell are numbered."""
     names = operator.names[:count]
     return names + tuple([f"argument{i}" for i in range(len(names), count)])

@@ -69,7 +69,7 @@ def replayed(target: Target, request: Request) -> Iterator[Target]:
     if request.inputs.arrays is not None:
         raise CommandError("arrays of the command line do not go to another process", "leave out --engine paddle")
 
-    from ..recorded.archive import Recording
+    from ..recorded.archive import RecordedRun
 
     with unfinished.folder() as folder:
         _run(target, request, Path(folder))
@@ -83,7 +83,7 @@ def replayed(target: Target, request: Request) -> Iterator[Target]:
             return
         data = (Path(folder) / RUN).read_bytes()
     file = Path(target.file)
-    yield replace(target, saved=lambda: Recording(file, data), replayed=True, function=None, cells=())
+    yield replace(target, saved=lambda: RecordedRun(file, data), replayed=True, function=None, cells=())
 
 
 def _static(path: Path) -> Imported:

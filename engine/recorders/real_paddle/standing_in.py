@@ -17,7 +17,7 @@ from paddle.jit.dy2static import program_translator
 
 from ..recorded.stand_ins import (
     Row,
-    Steps,
+    StepRecorder,
     clearing,
     detaching,
     entered,
@@ -91,7 +91,7 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
     yield optimizer, "__init__", listing(recorder, optimizer.__init__, _of_optimizer)
     yield optimizer, "clear_grad", clearing(recorder, optimizer.clear_grad, _of_optimizer, "clear_grad")
     yield optimizer, "clear_gradients", clearing(recorder, optimizer.clear_grad, _of_optimizer, "clear_grad")
-    steps = Steps(recorder, _of_optimizer, _rate)
+    steps = StepRecorder(recorder, _of_optimizer, _rate)
     for cls in _with_subclasses(optimizer):
         for name in ("step", "minimize"):
             if name in vars(cls):
@@ -308,7 +308,7 @@ def _rate(optimizer: Any) -> float | None:
         return None
 
 
-def _stepping(recorder: PaddleRecorder, steps: Steps, original: Callable[..., Any]) -> Callable[..., Any]:
+def _stepping(recorder: PaddleRecorder, steps: StepRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def step(optimizer: Any, *args: Any, **named: Any) -> Any:
         if recorder.quiet or not paddle.in_dynamic_mode():

@@ -28,9 +28,9 @@ from ...core.spec import dtype as dtype_of
 from ...eager.tape import FreedGraphError, InplaceError
 from ...files import container, jsontext, schema
 from ...files.writing import write_files
-from ...script.calls import Names, PassCalls, Stopped
+from ...script.calls import LocalNames, PassCalls, Stopped
 from . import events
-from .events import Node, Pulled, Ref, Result
+from .events import CallResult, GraphNode, NodeDifferentiated, Ref
 from .frameworks import Framework, of_form
 from .heap import Rebuilder
 from .player import Player
@@ -38,30 +38,49 @@ from .player import Player
 if TYPE_CHECKING:
     from ...script.loaded import Loaded
 
-_KINDS = (
-    *(events.Made, events.Gone, events.Writing, events.Called, events.Adopted, events.Detached, events.Left),
-    *(events.Requires, events.Guarding, events.Guarded, events.Began, events.Ended, events.Cleared, events.Listed),
-    *(events.Updating, events.Updated, events.Hooking, events.Hooked, events.Replaced),
-    *(
-        events.Rebound,
-        events.Unfilled,
-        events.Freed,
-        events.Switched,
-        events.Awaited,
-        events.Scaled,
-        events.Unscaled,
-        events.Limited,
-    ),
-    *(events.Explored, events.Uncompiled, events.CopyMade, events.ValueReused, events.Halted),
-)
-_BY_NAME: Mapping[str, Any] = {kind.__name__: kind for kind in _KINDS}
-_NUMBERED: Mapping[Any, int] = {events.Made: 0, events.Detached: 1, events.Rebound: 0}
+_BY_NAME: Mapping[str, Any] = {
+    "Made": events.TensorMade,
+    "Gone": events.Gone,
+    "Writing": events.OverwriteBegan,
+    "Called": events.OperatorCalled,
+    "Adopted": events.Adopted,
+    "Detached": events.Detached,
+    "Left": events.ValuesTaken,
+    "Requires": events.Requires,
+    "Guarding": events.RecordingSwitched,
+    "Guarded": events.RecordingRestored,
+    "Began": events.BackwardBegan,
+    "Ended": events.BackwardEnded,
+    "Cleared": events.GradientCleared,
+    "Listed": events.OptimizerMade,
+    "Updating": events.UpdateBegan,
+    "Updated": events.UpdateEnded,
+    "Hooking": events.Hooking,
+    "Hooked": events.HookCalled,
+    "Replaced": events.ParametersReplaced,
+    "Rebound": events.Rebound,
+    "Unfilled": events.MissingGradientRead,
+    "Freed": events.NodesFreed,
+    "Switched": events.ModeSwitched,
+    "Awaited": events.ProcessesJoined,
+    "Scaled": events.LossScaled,
+    "Unscaled": events.GradientsUnscaled,
+    "Limited": events.GradientsClipped,
+    "Explored": events.Explored,
+    "Uncompiled": events.Uncompiled,
+    "CopyMade": events.CopyMade,
+    "ValueReused": events.ValueReused,
+    "Halted": events.Halted,
+}
+"""Name in the file -> the event; these names are the format and do not follow those of the classes."""
+_NAMES: Mapping[Any, str] = {kind: name for name, kind in _BY_NAME.items()}
+_NUMBERED: Mapping[Any, int] = {events.TensorMade: 0, events.Detached: 1, events.Rebound: 0}
 """Where events with an array say which tensor has it."""
-_SITE_OF_BEGAN = events.Began._fields.index("site")
-_INNER: Mapping[str, Any] = {"node": Node, "result": Result, "pulled": Pulled}
+_SITE_OF_BEGAN = events.BackwardBegan._fields.index("site")
+_INNER: Mapping[str, Any] = {"node": GraphNode, "result": CallResult, "pulled": NodeDifferentiated}
 
 
-class Writer:
+class RunWriter:
     """Writes events down; a sink for a recorder.
 
     Args:
@@ -93,9 +112,9 @@ class Writer:
             self._arrays.pop(event.tensor, None)
         fields = [self._field(event, name, value) for name, value in zip(event._fields, event, strict=True)]
         after = []
-        if isinstance(event, events.Called):
+        if isinstance(event, events.OperatorCalled):
             after = [[n, self._array(self._arrays[n])] for n in event.written if n in self._arrays]
-        self.events.append([type(event).__name__, fields, after] if after else [type(event).__name__, fields])
+        self.events.append([_NAMES[type(event)], fields, *([after] if after else [])])
 
     def contents(self, left: Mapping[str, Any]) -> list[Any]:
         """The bytes of the file.
@@ -115,14 +134,14 @@ class Writer:
     def _field(self, event: events.Event, name: str, value: Any) -> Any:
         if name in ("site", "hook"):
             return self._site(value)
-        if name == "array" and isinstance(event, (events.Made, events.Detached)):
-            number = event.tensor if isinstance(event, events.Made) else event.made
-            of = event.shares if isinstance(event, events.Made) else event.tensor
+        if name == "array" and isinstance(event, (events.TensorMade, events.Detached)):
+            number = event.tensor if isinstance(event, events.TensorMade) else event.made
+            of = event.shares if isinstance(event, events.TensorMade) else event.tensor
             return self._tensor(number, value, of)
         if name == "array" and isinstance(event, events.Rebound):
             self._rebound += 1  # views of the memory that it had go on with that
             return self._tensor(event.tensor, value, event.source, -self._rebound)
-        if name == "results" and isinstance(event, events.Called):
+        if name == "results" and isinstance(event, events.OperatorCalled):
             of = next((int(v) for v in event.arguments if isinstance(v, Ref)), None) if event.view else None
             return [
                 [r.tensor, None if r.array is None else self._tensor(r.tensor, r.array, of), r.output] for r in value
@@ -189,7 +208,7 @@ class Writer:
         return [storage, first - low, *about, self._bytes(data), len(data)]
 
 
-_writer: ContextVar[Writer | None] = ContextVar("gradtool_recorded_writer", default=None)
+_writer: ContextVar[RunWriter | None] = ContextVar("gradtool_recorded_writer", default=None)
 
 writing = _writer.get
 """The writer of the run that is being recorded, or None."""
@@ -202,7 +221,7 @@ def recording(path: str, folder: str) -> Iterator[None]:
     Args:
         folder: where the program lies.
     """
-    writer = Writer(folder)
+    writer = RunWriter(folder)
     _writer.set(writer)
     try:
         yield
@@ -211,7 +230,7 @@ def recording(path: str, folder: str) -> Iterator[None]:
     write(path, writer, writer.left)
 
 
-def write(path: str, writer: Writer, left: Mapping[str, Any]) -> None:
+def write(path: str, writer: RunWriter, left: Mapping[str, Any]) -> None:
     """Write a run into a file, whole or not at all."""
     write_files({path: b"".join(bytes(p) for p in writer.contents(left))})
 
@@ -229,7 +248,7 @@ def _tensors_in(described: Any) -> Iterator[int]:
             todo += each
 
 
-class Recording:
+class RecordedRun:
     """A run in a file.
 
     Raises:
@@ -294,7 +313,7 @@ class Recording:
         """
         begun = self._find_unfinished_pass()
         for number, entry in enumerate(self._events):
-            if entry[0] != events.Halted.__name__ and number != begun:
+            if entry[0] != _NAMES[events.Halted] and number != begun:
                 yield entry
                 continue
             try:
@@ -310,8 +329,8 @@ class Recording:
             return None
         for number in range(len(self._events) - 1, -1, -1):
             name = self._events[number][0]
-            if name in (events.Began.__name__, events.Ended.__name__):
-                return number if name == events.Began.__name__ else None
+            if name in (_NAMES[events.BackwardBegan], _NAMES[events.BackwardEnded]):
+                return number if name == _NAMES[events.BackwardBegan] else None
         return None
 
     def _play(self, player: Player, entry: Sequence[Any]) -> None:
@@ -339,7 +358,7 @@ class Recording:
             for call in loaded.calls.every:
                 scopes = self._left["scopes"].get(str(call.number), [])
                 values = [(function, rebuilder.names(names)) for function, names in scopes]
-                call.names = [Names(f, v, source.stand_in_code(file, f)) for f, v in values]
+                call.names = [LocalNames(f, v, source.stand_in_code(file, f)) for f, v in values]
                 found = (n for _, scope in reversed(values) for n, v in scope.items() if v is call.loss)
                 call.python = next(found, "") if call.loss is not None else ""
         except _MALFORMED as error:
@@ -351,7 +370,7 @@ class Recording:
         if name == "array":
             return self._tensor(value, number)
         if name == "results":
-            return tuple([Result(n, None if a is None else self._tensor(a, n), o) for n, a, o in value])
+            return tuple([CallResult(n, None if a is None else self._tensor(a, n), o) for n, a, o in value])
         return self._value(value)
 
     def _value(self, value: Any) -> Any:
@@ -438,27 +457,29 @@ _FRAME = (str, int, str, str, int)
 """File, line, name, whole name and first line."""
 
 _PARTS: Mapping[str, schema.Shape] = {
-    "events": schema.Listed(schema.Value("the name of an event and its fields", _is_event)),
-    "frames": schema.Listed(
-        schema.Listed(
-            schema.Value(
+    "events": schema.ListSchema(schema.ValueSchema("the name of an event and its fields", _is_event)),
+    "frames": schema.ListSchema(
+        schema.ListSchema(
+            schema.ValueSchema(
                 "a file, a line, a name, a whole name and a first line",
                 lambda v: isinstance(v, list) and tuple(map(type, v)) == _FRAME,
             )
         )
     ),
-    "left": schema.Table(
+    "left": schema.TableSchema(
         {
             "file": schema.TEXT,
-            "objects": schema.Listed(schema.ANYTHING),
-            "names": schema.Table(others=schema.ANYTHING),
-            "scopes": schema.Table(others=schema.Listed(schema.ANYTHING)),
-            "raised": schema.or_null(schema.Table({"message": schema.TEXT, "frames": schema.Listed(schema.TEXT)})),
+            "objects": schema.ListSchema(schema.ANYTHING),
+            "names": schema.TableSchema(others=schema.ANYTHING),
+            "scopes": schema.TableSchema(others=schema.ListSchema(schema.ANYTHING)),
+            "raised": schema.or_null(
+                schema.TableSchema({"message": schema.TEXT, "frames": schema.ListSchema(schema.TEXT)})
+            ),
             "function": schema.or_null(schema.TEXT),
             "result": schema.ANYTHING,
         }
     ),
-    "sources": schema.Table(others=schema.TEXT),
+    "sources": schema.TableSchema(others=schema.TEXT),
 }
 """What stands in each part."""
 

@@ -21,7 +21,7 @@ class Ref(int):
     __slots__ = ()
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """A node of the framework's graph.
 
     Attributes:
@@ -42,7 +42,7 @@ class Node(NamedTuple):
     rule: Site = ()
 
 
-class Result(NamedTuple):
+class CallResult(NamedTuple):
     """What a call gave.
 
     Attributes:
@@ -56,7 +56,7 @@ class Result(NamedTuple):
     output: int | None
 
 
-class Made(NamedTuple):
+class TensorMade(NamedTuple):
     """A tensor that no operator on tensors made, or that was met for the first time.
 
     Attributes:
@@ -83,20 +83,20 @@ class Gone(NamedTuple):
     tensor: int
 
 
-class Freed(NamedTuple):
+class NodesFreed(NamedTuple):
     """Nodes of the framework's graph that are no more."""
 
     nodes: tuple[int, ...]
 
 
-class Writing(NamedTuple):
+class OverwriteBegan(NamedTuple):
     """A tensor is about to be overwritten."""
 
     tensor: int
     site: Site
 
 
-class Called(NamedTuple):
+class OperatorCalled(NamedTuple):
     """An operator was called.
 
     Attributes:
@@ -115,12 +115,12 @@ class Called(NamedTuple):
     operator: str
     names: tuple[str, ...]
     arguments: tuple[Any, ...]
-    results: tuple[Result, ...]
-    node: Node | None
+    results: tuple[CallResult, ...]
+    node: GraphNode | None
     edges: tuple[int | None, ...]
     view: bool
     written: tuple[int, ...]
-    behind: tuple[Node, ...]
+    behind: tuple[GraphNode, ...]
     enabled: bool
     seconds: float
     site: Site
@@ -132,7 +132,7 @@ class Adopted(NamedTuple):
 
     tensor: int
     output: int
-    nodes: tuple[Node, ...]
+    nodes: tuple[GraphNode, ...]
     site: Site
 
 
@@ -181,14 +181,14 @@ class Rebound(NamedTuple):
     site: Site
 
 
-class Unfilled(NamedTuple):
+class MissingGradientRead(NamedTuple):
     """The ``.grad`` of a result of an operator was read, and there is none: passes fill those of leaves."""
 
     tensor: int
     site: Site
 
 
-class Left(NamedTuple):
+class ValuesTaken(NamedTuple):
     """The values of a tensor went to Python or NumPy."""
 
     tensor: int
@@ -205,7 +205,7 @@ class Requires(NamedTuple):
     site: Site
 
 
-class Guarding(NamedTuple):
+class RecordingSwitched(NamedTuple):
     """Recording is switched off or on.
 
     Attributes:
@@ -218,11 +218,11 @@ class Guarding(NamedTuple):
     enclosure: tuple[str, str, tuple[int, ...]] | None = None
 
 
-class Guarded(NamedTuple):
-    """What :class:`Guarding` began last is over."""
+class RecordingRestored(NamedTuple):
+    """What :class:`RecordingSwitched` began last is over."""
 
 
-class Began(NamedTuple):
+class BackwardBegan(NamedTuple):
     """A backward pass is asked for.
 
     Attributes:
@@ -241,7 +241,7 @@ class Began(NamedTuple):
     depth: int = 0
 
 
-class Pulled(NamedTuple):
+class NodeDifferentiated(NamedTuple):
     """A node was differentiated: the gradients that arrived, by output, and those that it gave, by edge."""
 
     node: int
@@ -249,7 +249,7 @@ class Pulled(NamedTuple):
     gradients: tuple[Any, ...]
 
 
-class Ended(NamedTuple):
+class BackwardEnded(NamedTuple):
     """The backward pass that began last is over.
 
     Attributes:
@@ -265,7 +265,7 @@ class Ended(NamedTuple):
     seeds: tuple[Any, ...]
     retains: bool
     recorded: bool
-    pulled: tuple[Pulled, ...]
+    pulled: tuple[NodeDifferentiated, ...]
     gradients: tuple[tuple[int, Any], ...]
     error: str
     site: Site
@@ -279,10 +279,10 @@ class Explored(NamedTuple):
         pulled: its nodes in the order of the pass.
     """
 
-    pulled: tuple[Pulled, ...]
+    pulled: tuple[NodeDifferentiated, ...]
 
 
-class Cleared(NamedTuple):
+class GradientCleared(NamedTuple):
     """The ``.grad`` of a leaf was set to zeros or removed."""
 
     tensor: int
@@ -291,21 +291,21 @@ class Cleared(NamedTuple):
     site: Site
 
 
-class Listed(NamedTuple):
+class OptimizerMade(NamedTuple):
     """An optimizer was made for some tensors."""
 
     tensors: tuple[int, ...]
     site: Site
 
 
-class Awaited(NamedTuple):
+class ProcessesJoined(NamedTuple):
     """A module was put together with those of other processes, which wait for its gradients: its parameters."""
 
     tensors: tuple[int, ...]
     site: Site
 
 
-class Updating(NamedTuple):
+class UpdateBegan(NamedTuple):
     """An optimizer begins to update tensors."""
 
     tensors: tuple[int, ...]
@@ -314,7 +314,7 @@ class Updating(NamedTuple):
     site: Site
 
 
-class Updated(NamedTuple):
+class UpdateEnded(NamedTuple):
     """It is done.
 
     Attributes:
@@ -339,7 +339,7 @@ class Hooking(NamedTuple):
     site: Site
 
 
-class Hooked(NamedTuple):
+class HookCalled(NamedTuple):
     """A hook was called in the pass that runs.
 
     Attributes:
@@ -352,7 +352,7 @@ class Hooked(NamedTuple):
     gradient: Any
 
 
-class Replaced(NamedTuple):
+class ParametersReplaced(NamedTuple):
     """An attribute of a module that held parameters was assigned to anew: the parameters by their paths from it."""
 
     before: tuple[tuple[str, int], ...]
@@ -360,7 +360,7 @@ class Replaced(NamedTuple):
     site: Site
 
 
-class Switched(NamedTuple):
+class ModeSwitched(NamedTuple):
     """A module was switched to training or to evaluation: its parameters."""
 
     tensors: tuple[int, ...]
@@ -368,7 +368,7 @@ class Switched(NamedTuple):
     site: Site
 
 
-class Scaled(NamedTuple):
+class LossScaled(NamedTuple):
     """A loss was multiplied, so that small gradients do not vanish in narrow numbers.
 
     Attributes:
@@ -382,7 +382,7 @@ class Scaled(NamedTuple):
     site: Site
 
 
-class Unscaled(NamedTuple):
+class GradientsUnscaled(NamedTuple):
     """The gradients of some tensors were divided by that.
 
     Attributes:
@@ -395,7 +395,7 @@ class Unscaled(NamedTuple):
     site: Site
 
 
-class Limited(NamedTuple):
+class GradientsClipped(NamedTuple):
     """The gradients of some tensors are about to be clipped by a function."""
 
     tensors: tuple[int, ...]
@@ -426,14 +426,16 @@ Event = (
     | Uncompiled
     | CopyMade
     | ValueReused
-    | Replaced
-    | Scaled
-    | Unscaled
-    | Limited
-    | Switched
-    | Freed
+    | ParametersReplaced
+    | LossScaled
+    | GradientsUnscaled
+    | GradientsClipped
+    | ModeSwitched
+    | NodesFreed
     | Rebound
-    | Unfilled
-    | Made | Gone | Writing | Called | Adopted | Detached | Left | Requires | Guarding | Guarded | Began | Ended
-    | Cleared | Listed | Awaited | Updating | Updated | Hooking | Hooked
+    | MissingGradientRead
+    | TensorMade | Gone | OverwriteBegan | OperatorCalled | Adopted | Detached
+    | ValuesTaken | Requires | RecordingSwitched | RecordingRestored
+    | BackwardBegan | BackwardEnded
+    | GradientCleared | OptimizerMade | ProcessesJoined | UpdateBegan | UpdateEnded | Hooking | HookCalled
 )  # fmt: skip

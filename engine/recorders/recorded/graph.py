@@ -17,7 +17,7 @@ UNTOLD = -1
 """The output of a node that an edge leads to, where the framework does not say which it is."""
 
 
-class Taken(NamedTuple):
+class TakenTensor(NamedTuple):
     """A tensor that a call took.
 
     Attributes:
@@ -29,7 +29,7 @@ class Taken(NamedTuple):
     is_real: bool
 
 
-class Graph(Tensors):
+class GraphRecorder(Tensors):
     """Tells a sink of nodes."""
 
     def __init__(self, sink: Sink, spared: Iterable[tuple[str, int]] = ()) -> None:
@@ -64,14 +64,14 @@ class Graph(Tensors):
 
     def follow(self, t: Any, known: Known, function: Any, site: Any) -> None:
         """Tell of a node that a tensor hangs on and that no operator has told of."""
-        nodes: list[events.Node] = []
+        nodes: list[events.GraphNode] = []
         self.untold(function, nodes)
         if not nodes:
             nodes = [self.node(function)[1]]
         where = site if site is not None else self.site()
         self.sink(events.Adopted(known.number, self.output_of(t), tuple(nodes), where))
 
-    def untold(self, function: Any, nodes: list[events.Node]) -> None:
+    def untold(self, function: Any, nodes: list[events.GraphNode]) -> None:
         """The nodes behind *function* that were not told yet, those that it stands on first."""
         todo = [(function, False)]
         seen: set[int] = set()
@@ -88,8 +88,8 @@ class Graph(Tensors):
             todo += [(f, False) for f, _ in self.following(node) if f is not None and not self.is_end(f)]
 
     def recorded(
-        self, function: Any, taken: Sequence[Taken], before: Sequence[tuple[Any, int]]
-    ) -> tuple[events.Node, tuple[int | None, ...]]:
+        self, function: Any, taken: Sequence[TakenTensor], before: Sequence[tuple[Any, int]]
+    ) -> tuple[events.GraphNode, tuple[int | None, ...]]:
         """The node of a call, and by tensor that it took which edge is its.
 
         Args:
@@ -98,13 +98,13 @@ class Graph(Tensors):
         edges, outputs = self._matched(function, taken, before)
         return self.node(function, outputs)[1], edges
 
-    def misses(self, function: Any, taken: Sequence[Taken], before: Sequence[tuple[Any, int]]) -> bool:
+    def misses(self, function: Any, taken: Sequence[TakenTensor], before: Sequence[tuple[Any, int]]) -> bool:
         """Whether a tensor of a call that takes a gradient has no edge: there are nodes in between."""
         edges, _ = self._matched(function, taken, before)
         return any(edge is None and output >= 0 for edge, (_, output) in zip(edges, before, strict=True))
 
     def _matched(
-        self, function: Any, taken: Sequence[Taken], before: Sequence[tuple[Any, int]]
+        self, function: Any, taken: Sequence[TakenTensor], before: Sequence[tuple[Any, int]]
     ) -> tuple[tuple[int | None, ...], dict[int, int]]:
         """By tensor that a call took which edge is its, and by edge which output it leads to."""
         following = self.following(function)
@@ -123,7 +123,7 @@ class Graph(Tensors):
 
     def _match_copies(
         self,
-        taken: Sequence[Taken],
+        taken: Sequence[TakenTensor],
         before: Sequence[tuple[Any, int]],
         following: Sequence[tuple[Any, int]],
         edges: list[int | None],
@@ -136,7 +136,7 @@ class Graph(Tensors):
             for i, k in zip(left, copies, strict=True):
                 edges[k], outputs[i] = i, max(following[i][1], 0)
 
-    def _hangs(self, t: Taken, was: Any, output: int, function: Any, number: int) -> bool:
+    def _hangs(self, t: TakenTensor, was: Any, output: int, function: Any, number: int) -> bool:
         """Whether an edge is that of a tensor."""
         if function is None:
             return output < 0 and t.is_real
@@ -148,7 +148,7 @@ class Graph(Tensors):
     def is_real(self, t: Any) -> bool:
         """Whether a tensor's numbers are such as have gradients."""
 
-    def node(self, function: Any, outputs: Mapping[int, int] | None = None) -> tuple[int, events.Node]:
+    def node(self, function: Any, outputs: Mapping[int, int] | None = None) -> tuple[int, events.GraphNode]:
         """The number of a node, and what there is to tell of it.
 
         Args:
@@ -157,13 +157,13 @@ class Graph(Tensors):
         key = self.key(function)
         known = self._nodes.get(key)
         if known is not None:
-            return known, events.Node(known, function.name(), (), ())
+            return known, events.GraphNode(known, function.name(), (), ())
         number = self._nodes[key] = next(self._node_numbers)
         told = outputs or {}
         edges = tuple([self._edge(f, nr, told.get(i, 0)) for i, (f, nr) in enumerate(self.following(function))])
         shapes, saved, custom, rule = self.described(function)
         self.hook(function, number, key)
-        return number, events.Node(number, function.name(), edges, shapes, saved, custom, rule)
+        return number, events.GraphNode(number, function.name(), edges, shapes, saved, custom, rule)
 
     def _edge(self, function: Any, output: int, told: int) -> events.Edge:
         if function is None:
@@ -177,7 +177,7 @@ class Graph(Tensors):
         """Keep what a node got and gave in the pass that runs."""
         if self._pulled is not None:
             with self.unheard():
-                self._pulled.append(events.Pulled(number, self.arrays(arriving), self.arrays(gradients)))
+                self._pulled.append(events.NodeDifferentiated(number, self.arrays(arriving), self.arrays(gradients)))
 
     def freed(self, number: int, key: int) -> None:
         """Let a node be one that is no more."""
@@ -193,7 +193,7 @@ class Graph(Tensors):
         super().tell_gone()
         freed, self._freed[:] = tuple(self._freed), []
         if freed:
-            self.sink(events.Freed(freed))
+            self.sink(events.NodesFreed(freed))
 
 
 def returns_at(function: Any) -> source.Location:

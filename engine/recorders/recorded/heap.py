@@ -26,7 +26,7 @@ _PLAIN = (str, bytes, int, float, complex, type(None))
 Described = dict[str, Any]
 
 
-class Kept(NamedTuple):
+class KeptTensor(NamedTuple):
     """What is kept of a tensor that the program may free.
 
     Attributes:
@@ -70,7 +70,7 @@ class Describer:
 
     def value(self, value: Any, depth: int) -> Any:
         """A value; None where nothing in it is a tensor."""
-        if type(value) is Kept:
+        if type(value) is KeptTensor:
             self.kept[value.number] = value.tensor
             return {"tensor": value.number}
         if is_a(value, self._tensor):

@@ -94,7 +94,7 @@ class Player:
 
     # -- tensors ------------------------------------------------------------------------------------------------------
 
-    def _made(self, event: events.Made) -> None:
+    def _made(self, event: events.TensorMade) -> None:
         if event.parameter:
             t: Tensor = TensorParameter(event.array, event.name or self._names("parameter"), trainable=event.takes)
         else:
@@ -114,7 +114,7 @@ class Player:
         if event.tensor not in self.pinned:
             self.tensors.pop(event.tensor, None)
 
-    def _freed(self, event: events.Freed) -> None:
+    def _freed(self, event: events.NodesFreed) -> None:
         for n in event.nodes:
             self._nodes.pop(n, None)
 
@@ -157,11 +157,11 @@ class Player:
         if t is not None and t.node is None:
             state.written.note(t)
 
-    def _unfilled(self, event: events.Unfilled) -> None:
+    def _unfilled(self, event: events.MissingGradientRead) -> None:
         if watch.noting:
             watch.note(watch.Unfilled(self.tensors[event.tensor]))
 
-    def _left(self, event: events.Left) -> None:
+    def _left(self, event: events.ValuesTaken) -> None:
         if watch.noting:
             watch.note(watch.Left(event.how, self.tensors[event.tensor]))
 
@@ -177,7 +177,7 @@ class Player:
         if event.takes and not t.loc:
             t.loc = source.here()
 
-    def _writing(self, event: events.Writing) -> None:
+    def _writing(self, event: events.OverwriteBegan) -> None:
         by = watch.watcher()
         if by is not None:  # the operator that writes has read what was there
             array = self.tensors[event.tensor].array
@@ -216,7 +216,7 @@ class Player:
 
     # -- modes --------------------------------------------------------------------------------------------------------
 
-    def _guarding(self, event: events.Guarding) -> None:
+    def _guarding(self, event: events.RecordingSwitched) -> None:
         enclosure = None
         if event.enclosure is not None:
             kind, name, numbers = event.enclosure
@@ -225,13 +225,13 @@ class Player:
         guard.__enter__()
         self._guards.append(guard)
 
-    def _guarded(self, event: events.Guarded) -> None:
+    def _guarded(self, event: events.RecordingRestored) -> None:
         if self._guards:
             self._guards.pop().__exit__()
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
-    def _called(self, event: events.Called) -> None:
+    def _called(self, event: events.OperatorCalled) -> None:
         # what it took
         before = self._changed(event)
         named = dict(zip(event.names, map(self._resolver(before), event.arguments), strict=True))
@@ -265,7 +265,7 @@ class Player:
             with _GradMode(False, event.site):
                 self._placed(event, matched, results, node, op)
 
-    def _changed(self, event: events.Called) -> dict[int, Tensor]:
+    def _changed(self, event: events.OperatorCalled) -> dict[int, Tensor]:
         """The tensors that a call wrote, or made other views of their storage, as they were before."""
         before: dict[int, Tensor] = {}
         turned = {r.tensor: r.array for r in event.results if r.array is not None and r.tensor in self.tensors}
@@ -289,7 +289,7 @@ class Player:
 
         return resolved
 
-    def _result(self, result: events.Result, taken: Sequence[Tensor], event: events.Called) -> Tensor:
+    def _result(self, result: events.CallResult, taken: Sequence[Tensor], event: events.OperatorCalled) -> Tensor:
         known = self.tensors.get(result.tensor)
         if known is not None:
             return known
@@ -299,7 +299,7 @@ class Player:
         self.tensors[result.tensor] = t
         return t
 
-    def _fits(self, matched: Match, event: events.Called) -> bool:
+    def _fits(self, matched: Match, event: events.OperatorCalled) -> bool:
         """Whether the gradients of the match go where those of the framework's node go."""
         op = get_by_type(matched.type)
         if event.node is None:
@@ -312,7 +312,9 @@ class Player:
         """A call of an operator that the framework alone knows."""
         return Match(name, list(taken), list(results), {})
 
-    def _op(self, name: str, named: Mapping[str, Any], results: Sequence[Tensor], event: events.Called) -> ForeignOp:
+    def _op(
+        self, name: str, named: Mapping[str, Any], results: Sequence[Tensor], event: events.OperatorCalled
+    ) -> ForeignOp:
         """The operator of a call that gradtool has no operator for."""
         entries: list[Entry] = []
         for n, v in named.items():
@@ -354,7 +356,7 @@ class Player:
         return titled
 
     def _recorded(
-        self, event: events.Called, call: ForeignCall, matched: Match, taken: Sequence[Tensor]
+        self, event: events.OperatorCalled, call: ForeignCall, matched: Match, taken: Sequence[Tensor]
     ) -> ForeignNode:
         """The node of a recorded call."""
         assert event.node is not None
@@ -401,7 +403,7 @@ class Player:
         return node
 
     def _know(
-        self, node: ForeignNode, info: events.Node, order: Sequence[int | None], outs: Sequence[int | None]
+        self, node: ForeignNode, info: events.GraphNode, order: Sequence[int | None], outs: Sequence[int | None]
     ) -> None:
         node.told, node.passing = [], self._passing
         node.order, node.outs_of = order, outs
@@ -440,7 +442,7 @@ class Player:
 
     def _tell(
         self,
-        event: events.Called,
+        event: events.OperatorCalled,
         call: ForeignCall,
         matched: Match,
         node: ForeignNode | None,
@@ -462,7 +464,12 @@ class Player:
         by(watch.Computed(call.op, call.attrs, inputs, outputs, event.site, key, event.seconds, backend, held, again))
 
     def _placed(
-        self, event: events.Called, matched: Match, results: Sequence[Tensor], node: ForeignNode | None, op: OpDef
+        self,
+        event: events.OperatorCalled,
+        matched: Match,
+        results: Sequence[Tensor],
+        node: ForeignNode | None,
+        op: OpDef,
     ) -> None:
         """Give the results their places on the tape, and tell who watches tensors."""
         written = {n: self.tensors[n] for n in event.written}
@@ -502,7 +509,7 @@ class Player:
         node = self._nodes[event.nodes[-1].number]
         known.node, known.index, known._stop, known._leaf = node, event.output, False, None
 
-    def _adopt(self, info: events.Node, known: Tensor) -> None:
+    def _adopt(self, info: events.GraphNode, known: Tensor) -> None:
         # Arguments without a gradient have edges that lead nowhere: the node has no place for them.
         order = [i for i, edge in enumerate(info.edges) if edge is not None]
         places = [self._place(info.edges[i]) for i in order]
@@ -531,7 +538,7 @@ class Player:
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
-    def _began(self, event: events.Began) -> None:
+    def _began(self, event: events.BackwardBegan) -> None:
         while len(self._open) > event.depth:  # passes that the program's own error ended: nobody told of their end
             self._open.pop()
             state.passed.note()
@@ -540,7 +547,7 @@ class Player:
         request = PassRequest(event.gradients, inputs)
         state.passes.note([self.tensors[n] for n in event.roots], event.how, event.recorded, request)
 
-    def _ended(self, event: events.Ended) -> None:
+    def _ended(self, event: events.BackwardEnded) -> None:
         roots = [self.tensors[n] for n in event.roots]
         number = next(self._passes)
         for pulled in event.pulled:
@@ -584,7 +591,7 @@ class Player:
         return gave
 
     @staticmethod
-    def _sweep(event: events.Ended, start: Start) -> dict[Leaf, Any]:
+    def _sweep(event: events.BackwardEnded, start: Start) -> dict[Leaf, Any]:
         """Sweep over the nodes of a pass, and return what it added to ``.grad``, by leaf.
 
         The framework has added the gradients already: nothing is added here.
@@ -610,7 +617,7 @@ class Player:
         for pulled in event.pulled:
             self._told(number, pulled)
 
-    def _told(self, number: int, pulled: events.Pulled) -> None:
+    def _told(self, number: int, pulled: events.NodeDifferentiated) -> None:
         node = self._nodes.get(pulled.node)
         if node is None:
             return
@@ -629,7 +636,7 @@ class Player:
         t.leaf.grad = Tensor(gradient, stop_gradient=False)
         t.leaf.cleared = False
 
-    def _cleared(self, event: events.Cleared) -> None:
+    def _cleared(self, event: events.GradientCleared) -> None:
         t = self.tensors[event.tensor]
         if event.removed:
             self._grads.pop(event.tensor, None)
@@ -658,49 +665,49 @@ class Player:
         hook.__dict__["stands_at"] = event.hook
         t.register_hook(hook)
 
-    def _hooked_with(self, event: events.Hooked) -> None:
+    def _hooked_with(self, event: events.HookCalled) -> None:
         seen = self._hooked.setdefault(event.key, [])
         seen.append((event.before, event.gradient))
         del seen[:-_MOST_HOOKED]
 
-    def _replaced(self, event: events.Replaced) -> None:
+    def _replaced(self, event: events.ParametersReplaced) -> None:
         if watch.noting:
             before = {path: self.tensors[n] for path, n in event.before}
             watch.note(watch.Replaced(before, {path: self.tensors[n] for path, n in event.after}))
 
-    def _switched(self, event: events.Switched) -> None:
+    def _switched(self, event: events.ModeSwitched) -> None:
         if watch.noting:
             watch.note(watch.Switched(tuple([self.tensors[n] for n in event.tensors]), event.training))
 
     # -- optimizers ---------------------------------------------------------------------------------------------------
 
-    def _listed(self, event: events.Listed) -> None:
+    def _listed(self, event: events.OptimizerMade) -> None:
         if watch.noting:
             watch.note(watch.Listed(tuple([self.tensors[n] for n in event.tensors])))
 
-    def _awaited(self, event: events.Awaited) -> None:
+    def _awaited(self, event: events.ProcessesJoined) -> None:
         if watch.noting:
             watch.note(watch.Awaited(tuple([self.tensors[n] for n in event.tensors])))
 
-    def _scaled(self, event: events.Scaled) -> None:
+    def _scaled(self, event: events.LossScaled) -> None:
         loss, scaled = self.tensors[event.loss], self.tensors[event.scaled]
         if scaled.node is not None:
             scaled.node.loss_scale = LossScale(event.scale)
             self._scales.append(scaled.node.loss_scale)
         watch.note_scale(watch.Scaled(loss, scaled, event.scale))
 
-    def _unscaled(self, event: events.Unscaled) -> None:
+    def _unscaled(self, event: events.GradientsUnscaled) -> None:
         for scale in self._scales:
             scale.is_taken_off = True
         self._scales.clear()
         tensors = tuple([self.tensors[n] for n in event.tensors])
         watch.note_scale(watch.Unscaled(tensors, event.scale, event.finite))
 
-    def _limited(self, event: events.Limited) -> None:
+    def _limited(self, event: events.GradientsClipped) -> None:
         if watch.noting:
             watch.note(watch.Limited(tuple([self.tensors[n] for n in event.tensors]), event.by))
 
-    def _updating(self, event: events.Updating) -> None:
+    def _updating(self, event: events.UpdateBegan) -> None:
         tensors = tuple([self.tensors[n] for n in event.tensors])
         for n in event.tensors:
             self._about_to_write(n)
@@ -709,7 +716,7 @@ class Player:
         if watch.noting:
             watch.note(watch.Updating(tensors, event.by, event.rate))
 
-    def _updated(self, event: events.Updated) -> None:
+    def _updated(self, event: events.UpdateEnded) -> None:
         for n, array in event.values:
             t = self.tensors[n]
             if not np.may_share_memory(t.array, array):
@@ -768,35 +775,35 @@ def _as_now(versions: Sequence[Any], counts: Mapping[int, int], op: OpDef) -> tu
 
 
 _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
-    events.Made: Player._made,
+    events.TensorMade: Player._made,
     events.CopyMade: Player._note_copy,
     events.ValueReused: Player._note_reuse,
     events.Uncompiled: Player._note_compiler,
     events.Gone: Player._gone,
-    events.Freed: Player._freed,
-    events.Writing: Player._writing,
-    events.Called: Player._called,
+    events.NodesFreed: Player._freed,
+    events.OverwriteBegan: Player._writing,
+    events.OperatorCalled: Player._called,
     events.Adopted: Player._adopted,
     events.Detached: Player._detached,
-    events.Left: Player._left,
-    events.Unfilled: Player._unfilled,
+    events.ValuesTaken: Player._left,
+    events.MissingGradientRead: Player._unfilled,
     events.Rebound: Player._rebound,
     events.Requires: Player._requires,
-    events.Guarding: Player._guarding,
-    events.Guarded: Player._guarded,
-    events.Began: Player._began,
-    events.Ended: Player._ended,
+    events.RecordingSwitched: Player._guarding,
+    events.RecordingRestored: Player._guarded,
+    events.BackwardBegan: Player._began,
+    events.BackwardEnded: Player._ended,
     events.Explored: Player._explored,
-    events.Cleared: Player._cleared,
-    events.Listed: Player._listed,
-    events.Awaited: Player._awaited,
-    events.Updating: Player._updating,
-    events.Updated: Player._updated,
+    events.GradientCleared: Player._cleared,
+    events.OptimizerMade: Player._listed,
+    events.ProcessesJoined: Player._awaited,
+    events.UpdateBegan: Player._updating,
+    events.UpdateEnded: Player._updated,
     events.Hooking: Player._hooking,
-    events.Hooked: Player._hooked_with,
-    events.Replaced: Player._replaced,
-    events.Switched: Player._switched,
-    events.Scaled: Player._scaled,
-    events.Unscaled: Player._unscaled,
-    events.Limited: Player._limited,
+    events.HookCalled: Player._hooked_with,
+    events.ParametersReplaced: Player._replaced,
+    events.ModeSwitched: Player._switched,
+    events.LossScaled: Player._scaled,
+    events.GradientsUnscaled: Player._unscaled,
+    events.GradientsClipped: Player._limited,
 }

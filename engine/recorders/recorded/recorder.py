@@ -14,14 +14,14 @@ from ...core import source
 from ...core.errors import GradtoolError
 from ...script.users_code import explain
 from . import events, relays
-from .graph import Graph, Taken
+from .graph import GraphRecorder, TakenTensor
 from .tensors import Sink
 
 CLEARING = frozenset({"zero_", "fill_", "mul_"})
 """Operators in place that may set a ``.grad`` to zeros."""
 
 
-class Operator(NamedTuple):
+class FrameworkOperator(NamedTuple):
     """What is known of an operator of the framework.
 
     Attributes:
@@ -51,9 +51,9 @@ class Waiting(NamedTuple):
         given: the tensors that it gave, with the values of those that are new; references to what a factory gave.
     """
 
-    operator: Operator
+    operator: FrameworkOperator
     arguments: tuple[Any, ...]
-    taken: list[Taken]
+    taken: list[TakenTensor]
     before: list[tuple[Any, int]]
     given: list[Any]
     arrays: list[Any]
@@ -63,7 +63,7 @@ class Waiting(NamedTuple):
     site: Any
 
 
-class Recorder(Graph):
+class FrameworkRecorder(GraphRecorder):
     """Tells a sink what a framework does."""
 
     package: ClassVar[str]
@@ -130,18 +130,18 @@ class Recorder(Graph):
     def writing(self, operator: str, written: Sequence[Any], args: Sequence[Any], site: Any) -> None:
         """Tell of the tensors that a call is about to write."""
         for t in written:
-            self.sink(events.Writing(self.number(t, site), site))
+            self.sink(events.OverwriteBegan(self.number(t, site), site))
             if operator in CLEARING:
                 self.tell_cleared(t, args, site)
 
-    def hold_weakly(self, taken: Sequence[Any], before: Sequence[tuple[Any, int]]) -> list[Taken]:
+    def hold_weakly(self, taken: Sequence[Any], before: Sequence[tuple[Any, int]]) -> list[TakenTensor]:
         """Return what is known later of tensors that a call took, though the program frees them.
 
         Args:
             before: node and output of each, see :meth:`taking`.
         """
         pairs = zip(taken, before, strict=True)
-        return [Taken(weakref.ref(t), output >= 0 or self.is_real(t)) for t, (_, output) in pairs]
+        return [TakenTensor(weakref.ref(t), output >= 0 or self.is_real(t)) for t, (_, output) in pairs]
 
     def await_node(self, waiting: Waiting) -> None:
         """Tell of a call when its node is there."""
@@ -164,8 +164,8 @@ class Recorder(Graph):
         # What runs inside a function with a rule of its own is not recorded, though that one's node is there by now.
         functions = (self._own(t) for t in given)
         function = next((f for f in functions if f is not None), None) if enabled else None
-        behind: list[events.Node] = []
-        node: events.Node | None = None
+        behind: list[events.GraphNode] = []
+        node: events.GraphNode | None = None
         edges: tuple[int | None, ...] = (None,) * len(taken)
         if function is not None:
             if self.key(function) in self._nodes:
@@ -187,14 +187,14 @@ class Recorder(Graph):
             )
         numbers = tuple([self._known[id(t)].number for t in written])
         told = (operator.name, operator.names, arguments, results, node, edges, operator.view, numbers)
-        self.sink(events.Called(*told, tuple(behind), enabled, seconds, site, operator.overload))
+        self.sink(events.OperatorCalled(*told, tuple(behind), enabled, seconds, site, operator.overload))
         for t in given:
             self.tell_requires(t, "requires_grad=True", site)
 
     def _own(self, t: Any) -> Any:
         return self.function_of(t) if self.requires(t) else None
 
-    def _result(self, t: Any, array: Any, function: Any, place: int, turns: bool) -> events.Result:
+    def _result(self, t: Any, array: Any, function: Any, place: int, turns: bool) -> events.CallResult:
         known = self._known.get(id(t))
         if known is None:
             known = self._meet(t)
@@ -206,7 +206,7 @@ class Recorder(Graph):
         if mine:
             known.function, known.output = self.key(own), place
             known.takes = True
-        return events.Result(known.number, array, self.output_of(t) if mine else None)
+        return events.CallResult(known.number, array, self.output_of(t) if mine else None)
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
@@ -231,7 +231,7 @@ class Recorder(Graph):
         numbers = tuple([self.number(t, site) for t in roots])
         asked = None if inputs is None else tuple([self.number(t, site) for t in inputs])
         given = [None if s is None else self.quietly(s) for s in seeds]
-        began = events.Began(numbers, how, recorded, site, asked, tuple(map(_copied, given)), self._depth)
+        began = events.BackwardBegan(numbers, how, recorded, site, asked, tuple(map(_copied, given)), self._depth)
         self.sink(began)
         self._depth += 1
         before, self._pulled = self._pulled, [] if not recorded else None
@@ -256,9 +256,9 @@ class Recorder(Graph):
                 gradients += held
                 kept = apart(pulled, [g for _, g in gradients if g is not None])
                 passed = (numbers, how, tuple(given), retains, recorded, tuple(kept), gradients, error, site, nested)
-                self._end(events.Ended(*passed), failed)
+                self._end(events.BackwardEnded(*passed), failed)
 
-    def _end(self, event: events.Ended, failed: Exception | None) -> None:
+    def _end(self, event: events.BackwardEnded, failed: Exception | None) -> None:
         """Tell that a pass is over; what is known of an error of the framework's goes with that error."""
         try:
             self.sink(event)
@@ -359,7 +359,7 @@ def _copied(array: Any) -> Any:
     return None if array is None else array.copy()
 
 
-def apart(pulled: Sequence[events.Pulled], gradients: Sequence[Any]) -> list[events.Pulled]:
+def apart(pulled: Sequence[events.NodeDifferentiated], gradients: Sequence[Any]) -> list[events.NodeDifferentiated]:
     """What nodes got and gave, with copies of what has come to be the ``.grad`` of a leaf.
 
     Frameworks put the very memory there that the last node gave: what is clipped, unscaled or cleared in place later

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ...eager.tape import FreedGraphError, InplaceError
 from ...script.loaded import USUAL_LOSSES
 from .archive import writing
-from .events import Ended, Halted
-from .heap import Describer, Kept, Rebuilder
+from .events import BackwardEnded, Halted
+from .heap import Describer, KeptTensor, Rebuilder
 from .player import Player
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...script.loaded import Loaded
     from .events import Event
     from .frameworks import Framework
-    from .recorder import Recorder
+    from .recorder import FrameworkRecorder
     from .tensors import Sink
 
 
@@ -41,7 +41,7 @@ class Watched(ABC):
         failed: what the player raised, which is no error of the program's.
     """
 
-    recorder: Recorder
+    recorder: FrameworkRecorder
 
     def __init__(self, loaded: Loaded, framework: Framework) -> None:
         self.loaded, self.framework = loaded, framework
@@ -63,7 +63,7 @@ class Watched(ABC):
     def _keep_tensor(self, value: Any) -> Any:
         number = self.recorder.known(value)
         tensor = None if number is None else self.player.tensors.get(number)
-        return value if number is None or tensor is None else Kept(number, tensor)
+        return value if number is None or tensor is None else KeptTensor(number, tensor)
 
     @property
     def sink(self) -> Sink:
@@ -87,7 +87,7 @@ class Watched(ABC):
         try:
             self.player(event)
         except Exception as error:
-            if isinstance(event, Ended) and event.error and isinstance(error, (FreedGraphError, InplaceError)):
+            if isinstance(event, BackwardEnded) and event.error and isinstance(error, (FreedGraphError, InplaceError)):
                 raise
             self.failed = error
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import events
 from .graph import returns_at
-from .recorder import Recorder
+from .recorder import FrameworkRecorder
 from .relays import relay
 
 Row = tuple[Any, str, Any]
@@ -21,7 +21,7 @@ Row = tuple[Any, str, Any]
 _MISSING = object()
 
 
-class Standing:
+class PatchedNames:
     """Names that something else stands in for.
 
     Args:
@@ -32,7 +32,7 @@ class Standing:
         self._rows = rows
         self._put: list[tuple[Any, str, Any, Any]] = []
 
-    def __enter__(self) -> Standing:
+    def __enter__(self) -> PatchedNames:
         for owner, name, made in self._rows:
             self.put(owner, name, made)
         return self
@@ -60,9 +60,9 @@ class Standing:
                 setattr(owner, name, made)
 
 
-def standing(rows: Iterable[Row]) -> Standing:
+def standing(rows: Iterable[Row]) -> PatchedNames:
     """Have all of it stand there inside."""
-    return Standing(rows)
+    return PatchedNames(rows)
 
 
 def _give_back(owner: Any, name: str, before: Any) -> None:
@@ -73,7 +73,7 @@ def _give_back(owner: Any, name: str, before: Any) -> None:
 
 
 def detaching(
-    recorder: Recorder, original: Callable[..., Any], how: str, *, in_place: bool = False
+    recorder: FrameworkRecorder, original: Callable[..., Any], how: str, *, in_place: bool = False
 ) -> Callable[..., Any]:
     """Tell of a tensor without a way back."""
 
@@ -97,7 +97,7 @@ def detaching(
 
 
 def rebinding(
-    recorder: Recorder, original: Callable[..., Any], how: str, is_tensor: Callable[[Any], bool]
+    recorder: FrameworkRecorder, original: Callable[..., Any], how: str, is_tensor: Callable[[Any], bool]
 ) -> Callable[..., Any]:
     """Tell that a tensor gets other memory, and whose.
 
@@ -121,7 +121,7 @@ def rebinding(
     return rebind
 
 
-def swapping(recorder: Recorder, original: Callable[..., None]) -> Callable[..., None]:
+def swapping(recorder: FrameworkRecorder, original: Callable[..., None]) -> Callable[..., None]:
     """Follow two tensors that exchange what they are."""
 
     @functools.wraps(original)
@@ -132,7 +132,7 @@ def swapping(recorder: Recorder, original: Callable[..., None]) -> Callable[...,
     return swap
 
 
-def leaving(recorder: Recorder, original: Callable[..., Any], name: str) -> Callable[..., Any]:
+def leaving(recorder: FrameworkRecorder, original: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Tell that the values of a tensor go to Python."""
 
     @functools.wraps(original)
@@ -147,13 +147,13 @@ def leaving(recorder: Recorder, original: Callable[..., Any], name: str) -> Call
         with recorder.unheard():
             values = original(t, *args, **named)
         recorder.note_left(t, name)
-        recorder.sink(events.Left(number, name, site))
+        recorder.sink(events.ValuesTaken(number, name, site))
         return values
 
     return leave
 
 
-def entering(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def entering(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Tell of what came from elsewhere, where it came."""
 
     @functools.wraps(original)
@@ -170,7 +170,7 @@ def entering(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., 
 _hooks = itertools.count(1)
 
 
-def hooking(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def hooking(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Tell of a hook, and of what it makes of gradients."""
 
     @functools.wraps(original)
@@ -194,7 +194,7 @@ def hooking(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., A
     return register_hook
 
 
-def reading_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def reading_grad(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Remember whose gradient is handed out."""
 
     def read_grad(t: Any) -> Any:
@@ -206,13 +206,13 @@ def reading_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[.
             recorder.flush()
             if recorder.function_of(t) is not None and recorder.known(t) is not None:
                 site = recorder.site()
-                recorder.sink(events.Unfilled(recorder.number(t, site), site))
+                recorder.sink(events.MissingGradientRead(recorder.number(t, site), site))
         return value
 
     return read_grad
 
 
-def setting_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., None]:
+def setting_grad(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., None]:
     """Tell that a gradient is removed; of one that is put there, remember that no pass gave it."""
 
     def set_grad(t: Any, value: Any) -> None:
@@ -224,19 +224,19 @@ def setting_grad(recorder: Recorder, original: Callable[..., Any]) -> Callable[.
         if value is None and not recorder.quiet:
             recorder.flush()
             site = recorder.site()
-            recorder.sink(events.Cleared(recorder.number(t, site), "grad = None", True, site))
+            recorder.sink(events.GradientCleared(recorder.number(t, site), "grad = None", True, site))
 
     return set_grad
 
 
-def left(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def left(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Tell that a mode is over."""
 
     @functools.wraps(original)
     def leave(guard: Any, *error: Any) -> Any:
         if not recorder.quiet:
             recorder.flush()  # while it holds
-            recorder.sink(events.Guarded())
+            recorder.sink(events.RecordingRestored())
         with recorder.unheard():
             return original(guard, *error)
 
@@ -247,7 +247,9 @@ Paths = Callable[[Any], Iterable[tuple[str, Any]]]
 """The parameters in what an attribute holds, by their paths from it."""
 
 
-def replacing(recorder: Recorder, original: Callable[..., None], inner: str, paths: Paths) -> Callable[..., None]:
+def replacing(
+    recorder: FrameworkRecorder, original: Callable[..., None], inner: str, paths: Paths
+) -> Callable[..., None]:
     """Tell that a module gets other parameters in place of those that it had."""
 
     @functools.wraps(original)
@@ -263,7 +265,7 @@ def replacing(recorder: Recorder, original: Callable[..., None], inner: str, pat
         original(module, name, value)
         after = _numbered(recorder, paths(value))
         if before and before != after:
-            recorder.sink(events.Replaced(before, after, recorder.site()))
+            recorder.sink(events.ParametersReplaced(before, after, recorder.site()))
 
     return assign
 
@@ -275,7 +277,7 @@ def _held(module: Any, attribute: str, name: str) -> Any:
 
 
 def switching_mode(
-    recorder: Recorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]
+    recorder: FrameworkRecorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]
 ) -> Callable[..., Any]:
     """Tell that a module works as in training from now on, or as in evaluation; what that leads to is its own affair.
 
@@ -292,14 +294,14 @@ def switching_mode(
         with recorder.unheard():
             result = original(module, *args, **named)
         tensors = tuple([recorder.number(p, site) for p in of(module)])
-        recorder.sink(events.Switched(tensors, bool(module.training), site))
+        recorder.sink(events.ModeSwitched(tensors, bool(module.training), site))
         return result
 
     return switch
 
 
 def waiting(
-    recorder: Recorder, original: Callable[..., Any], waited: Callable[[Any, Any], Iterable[Any]]
+    recorder: FrameworkRecorder, original: Callable[..., Any], waited: Callable[[Any, Any], Iterable[Any]]
 ) -> Callable[..., Any]:
     """Tell whose gradients the processes wait for from now on; what computes before training is none of the program's.
 
@@ -316,16 +318,18 @@ def waiting(
             original(self, module, *args, **named)
         parameters = () if recorder.quiet else tuple(waited(self, module))
         if parameters:
-            recorder.sink(events.Awaited(tuple([recorder.number(p, site) for p in parameters]), site))
+            recorder.sink(events.ProcessesJoined(tuple([recorder.number(p, site) for p in parameters]), site))
 
     return init
 
 
-def _numbered(recorder: Recorder, paths: Iterable[tuple[str, Any]]) -> tuple[tuple[str, int], ...]:
+def _numbered(recorder: FrameworkRecorder, paths: Iterable[tuple[str, Any]]) -> tuple[tuple[str, int], ...]:
     return tuple([(path, recorder.number(p)) for path, p in paths])
 
 
-def listing(recorder: Recorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]) -> Callable[..., Any]:
+def listing(
+    recorder: FrameworkRecorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]
+) -> Callable[..., Any]:
     """Tell which tensors an optimizer holds."""
 
     @functools.wraps(original)
@@ -337,13 +341,13 @@ def listing(recorder: Recorder, original: Callable[..., Any], of: Callable[[Any]
         with recorder.unheard():  # a constructor adds its groups one by one
             original(optimizer, *args, **named)
         site = recorder.site()
-        recorder.sink(events.Listed(tuple([recorder.number(p, site) for p in of(optimizer)]), site))
+        recorder.sink(events.OptimizerMade(tuple([recorder.number(p, site) for p in of(optimizer)]), site))
 
     return init
 
 
 def clearing(
-    recorder: Recorder, original: Callable[..., Any], of: Callable[[Any], list[Any]], how: str
+    recorder: FrameworkRecorder, original: Callable[..., Any], of: Callable[[Any], list[Any]], how: str
 ) -> Callable[..., Any]:
     """Tell that gradients are cleared, and which of them are gone.
 
@@ -363,14 +367,17 @@ def clearing(
             result = original(owner, *args, **named)
         for p in had:
             removed = recorder.gradient(p) is None
-            recorder.sink(events.Cleared(recorder.number(p, site), how, removed, site))
+            recorder.sink(events.GradientCleared(recorder.number(p, site), how, removed, site))
         return result
 
     return clear
 
 
 def scaling(
-    recorder: Recorder, original: Callable[..., Any], is_tensor: Callable[[Any], bool], by: Callable[[Any], float]
+    recorder: FrameworkRecorder,
+    original: Callable[..., Any],
+    is_tensor: Callable[[Any], bool],
+    by: Callable[[Any], float],
 ) -> Callable[..., Any]:
     """Tell that a loss was multiplied.
 
@@ -388,14 +395,14 @@ def scaling(
         site = recorder.site()
         with recorder.unheard():
             factor = by(scaler)
-        recorder.sink(events.Scaled(recorder.number(loss, site), recorder.number(scaled, site), factor, site))
+        recorder.sink(events.LossScaled(recorder.number(loss, site), recorder.number(scaled, site), factor, site))
         return scaled
 
     return scale
 
 
 def unscaling(
-    recorder: Recorder,
+    recorder: FrameworkRecorder,
     original: Callable[..., Any],
     of: Callable[[Any], list[Any]],
     by: Callable[[Any], float | None],
@@ -421,13 +428,15 @@ def unscaling(
             all_finite = factor is None or finite(scaler, optimizer)
         if factor is not None:
             numbers = tuple([recorder.number(p, site) for p in of(optimizer)])
-            recorder.sink(events.Unscaled(numbers, factor, all_finite, site))
+            recorder.sink(events.GradientsUnscaled(numbers, factor, all_finite, site))
         return result
 
     return unscale
 
 
-def limiting(recorder: Recorder, original: Callable[..., Any], is_tensor: Callable[[Any], bool]) -> Callable[..., Any]:
+def limiting(
+    recorder: FrameworkRecorder, original: Callable[..., Any], is_tensor: Callable[[Any], bool]
+) -> Callable[..., Any]:
     """Tell whose gradients are about to be clipped; up to infinity they are only measured."""
 
     @functools.wraps(original)
@@ -440,7 +449,7 @@ def limiting(recorder: Recorder, original: Callable[..., Any], is_tensor: Callab
             had = [p for p in chosen if recorder.gradient(p) is not None]
             numbers = [recorder.number(p, site) for p in had if not recorder.was_put(p, recorder.gradient(p))]
             if numbers or not had:
-                recorder.sink(events.Limited(tuple(numbers), original.__name__, site))
+                recorder.sink(events.GradientsClipped(tuple(numbers), original.__name__, site))
         given = (p for p in chosen) if isinstance(parameters, Generator) else chosen
         return relay(sys._getframe(1))(original, (parameters if is_tensor(parameters) else given, *args), named)
 
@@ -452,7 +461,7 @@ Enclosed = tuple[str, str, tuple[int, ...]]
 
 
 def entered(
-    recorder: Recorder,
+    recorder: FrameworkRecorder,
     original: Callable[..., Any],
     enabled: bool,
     enable: Callable[[], Any],
@@ -472,7 +481,7 @@ def entered(
             recorder.flush()
             spared = recorder.spares(site)
             on = spared or enabled or not getattr(guard, "mode", True)
-            recorder.sink(events.Guarding(on, site, None if on else enclosing(guard)))
+            recorder.sink(events.RecordingSwitched(on, site, None if on else enclosing(guard)))
         with recorder.unheard():  # it switches through others of these names
             result = original(guard)
         if spared:
@@ -483,7 +492,7 @@ def entered(
 
 
 def applying(
-    recorder: Recorder,
+    recorder: FrameworkRecorder,
     original: Callable[..., Any],
     taken: Callable[[Any, Any], list[Any] | None],
     called: Callable[[Any], tuple[str, str]],
@@ -502,18 +511,18 @@ def applying(
         recorder.flush()
         site, before = recorder.site(), recorder.enclosed
         recorder.enclosed = (*called(cls), tuple([recorder.number(t, site) for t in tensors]))
-        recorder.sink(events.Guarding(False, site, recorder.enclosed))
+        recorder.sink(events.RecordingSwitched(False, site, recorder.enclosed))
         try:
             return original(cls, *args, **named)
         finally:
             recorder.enclosed = before
             recorder.flush()
-            recorder.sink(events.Guarded())
+            recorder.sink(events.RecordingRestored())
 
     return apply
 
 
-def switching(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def switching(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Tell that recording is switched off or on from where a guard is made."""
 
     @functools.wraps(original)
@@ -521,13 +530,13 @@ def switching(recorder: Recorder, original: Callable[..., Any]) -> Callable[...,
         if not recorder.quiet:
             recorder.flush()
             mode = mode or recorder.spares(recorder.site())
-            recorder.sink(events.Guarding(bool(mode), recorder.site()))
+            recorder.sink(events.RecordingSwitched(bool(mode), recorder.site()))
         original(guard, mode)
 
     return switch
 
 
-class Steps:
+class StepRecorder:
     """Tells of the steps of optimizers; their own work is not told.
 
     What a closure computes inside of a step is the script's: the optimizer's own work is told around it.
@@ -537,7 +546,9 @@ class Steps:
         rate: its learning rate, if that is a number.
     """
 
-    def __init__(self, recorder: Recorder, of: Callable[[Any], list[Any]], rate: Callable[[Any], float | None]) -> None:
+    def __init__(
+        self, recorder: FrameworkRecorder, of: Callable[[Any], list[Any]], rate: Callable[[Any], float | None]
+    ) -> None:
         self._recorder = recorder
         self._of, self._rate = of, rate
         self.sites: list[Any] = []
@@ -549,7 +560,7 @@ class Steps:
         site = recorder.site()
         self.sites.append(site)
         numbers = tuple([recorder.number(p, site) for p in self._of(optimizer)])
-        recorder.sink(events.Updating(numbers, type(optimizer).__name__, self._rate(optimizer), site))
+        recorder.sink(events.UpdateBegan(numbers, type(optimizer).__name__, self._rate(optimizer), site))
         recorder.begin_step()
 
     def around(self, optimizer: Any, closure: Callable[[], Any]) -> Callable[[], Any]:
@@ -571,4 +582,4 @@ class Steps:
         recorder.end_step()
         with recorder.aside():
             values = tuple([(recorder.number(p), recorder.array(p)) for p in self._of(optimizer)])
-        recorder.sink(events.Updated(values, self.sites.pop()))
+        recorder.sink(events.UpdateEnded(values, self.sites.pop()))

@@ -48,7 +48,7 @@ class Tensors(ABC):
         self._put: dict[int, tuple[Any, Any]] = {}
         self._numbers = iter(range(1, sys.maxsize))
         self._gone: list[int] = []
-        self._pulled: list[events.Pulled] | None = None
+        self._pulled: list[events.NodeDifferentiated] | None = None
 
     # -- what the framework is asked ----------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class Tensors(ABC):
             gradient_of = self._gradient_of(t)
             name = self.name_of(t) if is_parameter else ""
             values = self.quietly(t)
-            self.sink(events.Made(known.number, values, leaf, is_parameter, shares, gradient_of, where, name))
+            self.sink(events.TensorMade(known.number, values, leaf, is_parameter, shares, gradient_of, where, name))
         takes = self.requires(t)
         function = self.function_of(t) if takes else None
         key = None if function is None else self.key(function)
@@ -248,7 +248,7 @@ class Tensors(ABC):
             return
         if len(args) > 1 and not (isinstance(args[1], (int, float)) and args[1] == 0):
             return
-        self.sink(events.Cleared(self._grads[id(gradient)][1], "zero_", False, site))
+        self.sink(events.GradientCleared(self._grads[id(gradient)][1], "zero_", False, site))
 
     def tell_detached(self, number: int, made: Any, how: str, site: Any) -> None:
         """Tell of a tensor without a way back."""
@@ -291,7 +291,7 @@ class Tensors(ABC):
         """Tell what a hook made of a gradient, in the pass that runs."""
         if self._pulled is not None:
             after = None if result is None else self.quietly(result)
-            self.sink(events.Hooked(key, self.quietly(before), after))
+            self.sink(events.HookCalled(key, self.quietly(before), after))
 
     def tell_gone(self) -> None:
         """Tell of tensors that nobody holds any more."""

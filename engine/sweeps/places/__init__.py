@@ -18,7 +18,7 @@ Keyed = tuple[str, Point]
 """A point with the key of its row."""
 
 
-class Place(Protocol):
+class PointRunner(Protocol):
     """Carries out points."""
 
     def rows(self, points: Sequence[Keyed]) -> Generator[list[Row]]:
@@ -27,7 +27,7 @@ class Place(Protocol):
 
 
 @contextmanager
-def place_for(means: Means, spec: Spec, axes: Axes, count: int) -> Iterator[Place]:
+def place_for(means: Means, spec: Spec, axes: Axes, count: int) -> Iterator[PointRunner]:
     """Where *count* points are carried out; what was begun for that is ended afterwards.
 
     Raises:
@@ -39,17 +39,17 @@ def place_for(means: Means, spec: Spec, axes: Axes, count: int) -> Iterator[Plac
         with cluster(means, spec, axes, min(means.jobs, count)) as place:
             yield place
     elif means.jobs > 1 or means.timeout is not None or means.memory is not None:
-        from .apart import Apart
+        from .apart import ProcessRunner
 
-        apart = Apart(spec.question, means.timeout, means.memory)
+        apart = ProcessRunner(spec.question, means.timeout, means.memory)
         try:
             yield OneByOne(apart, spec)
         finally:
             apart.end()
     else:
-        from .here import Here
+        from .here import LocalRunner
 
-        yield OneByOne(Here(), spec)
+        yield OneByOne(LocalRunner(), spec)
 
 
 class Carrier(Protocol):

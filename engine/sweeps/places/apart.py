@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ...script.processes import Ended, Process, how_it_ended
+from ...script.processes import Process, ProcessEnded, how_it_ended
 from ..carrying import CRASHED, MEMORY, TIMEOUT, without_answer
 from ..point import Point
 from ..spec import Spec
@@ -18,7 +18,7 @@ ATTEMPTS: Final = 3
 """Processes that a point may end before it counts as its own doing: others end processes, too."""
 
 
-class Apart:
+class ProcessRunner:
     """Carries out points in a process that is begun anew when it has ended.
 
     Args:
@@ -54,7 +54,7 @@ class Apart:
                     self._carried += 1
                     at, attempts = at + 1, 0
                     yield row
-            except Ended as end:
+            except ProcessEnded as end:
                 attempts += 1
                 told = self._without(spec, *points[at], end, attempts)
                 if told is not None:
@@ -66,7 +66,7 @@ class Apart:
             self._carried = 0
         self._process.ask({"spec": spec.data(), "points": [[key, point.job()] for key, point in points]})
 
-    def _without(self, spec: Spec, key: str, point: Point, end: Ended, attempts: int) -> Row | None:
+    def _without(self, spec: Spec, key: str, point: Point, end: ProcessEnded, attempts: int) -> Row | None:
         """The row of a point whose process has ended; None where it is to be tried once more."""
         if end.late:
             assert self._timeout is not None

@@ -24,7 +24,7 @@ from ..carrying import CRASHED, without_answer
 from ..point import Point
 from ..spec import Spec
 from . import Keyed, Row
-from .apart import Apart
+from .apart import ProcessRunner
 
 if TYPE_CHECKING:
     from ..axes import Axes
@@ -36,7 +36,7 @@ WAIT: Final = "10s"
 """How long a scheduler may take to answer."""
 _AHEAD: Final = 2
 """Groups for each worker that are on their way."""
-_carriers: dict[tuple[str, int], Apart] = {}
+_carriers: dict[tuple[str, int], ProcessRunner] = {}
 """The processes beside the workers of this process: by sweep, and by the worker's thread."""
 _over: set[str] = set()
 """The sweeps that are over: a group that a worker begins on late gets no process, which nobody would end."""
@@ -64,14 +64,14 @@ def carried_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
     return rows, time.perf_counter() - begun
 
 
-def _carrier(job: Mapping[str, Any]) -> Apart:
+def _carrier(job: Mapping[str, Any]) -> ProcessRunner:
     """The process beside the worker of this thread."""
     mine = job["sweep"], threading.get_ident()
     with _lock:
         if job["sweep"] in _over:
             raise Over
         if mine not in _carriers:
-            _carriers[mine] = Apart(job["spec"]["question"], job["timeout"], job["memory"], job["folder"])
+            _carriers[mine] = ProcessRunner(job["spec"]["question"], job["timeout"], job["memory"], job["folder"])
         return _carriers[mine]
 
 

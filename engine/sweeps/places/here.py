@@ -10,7 +10,7 @@ from ..spec import Spec
 from . import Keyed, Row
 
 
-class Here:
+class LocalRunner:
     """Carries out points in this process."""
 
     def rows(self, spec: Spec, points: Sequence[Keyed]) -> Iterator[Row]:

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from gradtool.engine.answers.diff import golden
-from gradtool.engine.answers.diff.outline import CONSTANT, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
+from gradtool.engine.answers.diff.outline import (
+    CONSTANT,
+    NOTHING,
+    PARAMETER,
+    Outline,
+    OutlineLeaf,
+    OutlineOperand,
+    OutlineOperation,
+)
 from gradtool.engine.answers.diff.structure import difference
 from gradtool.engine.core.notes import SILENT
 from gradtool.engine.questions.backward import Backward
@@ -46,11 +54,14 @@ def test_random_models_are_read_as_written(seed: int, mode: str, tmp_path: Path)
 
 def test_names_of_any_characters_are_read_as_written() -> None:
     strange = 'a "b", c: %d\n[e] = f'
-    leaves = {strange: Leaf(strange, PARAMETER, (2, -1), "float32", "cut: x, y"), "c": Leaf("c", CONSTANT, (), "bool")}
-    read = [Operand("X", NOTHING, strange), Operand("Y", NOTHING, "c")]
-    first = Operation(strange, "add", strange, 0, {"t": strange, "n": [1, None]}, read)
-    second = Operation("relu.0", "relu", "", 2, {}, [Operand("X", 0, "Out")])
-    back = Operation("relu_grad", "relu_grad", "", 0, {}, (), 1)
+    leaves = {
+        strange: OutlineLeaf(strange, PARAMETER, (2, -1), "float32", "cut: x, y"),
+        "c": OutlineLeaf("c", CONSTANT, (), "bool"),
+    }
+    read = [OutlineOperand("X", NOTHING, strange), OutlineOperand("Y", NOTHING, "c")]
+    first = OutlineOperation(strange, "add", strange, 0, {"t": strange, "n": [1, None]}, read)
+    second = OutlineOperation("relu.0", "relu", "", 2, {}, [OutlineOperand("X", 0, "Out")])
+    back = OutlineOperation("relu_grad", "relu_grad", "", 0, {}, (), 1)
     before = Outline("x", "eager", strange, 2, [first, second, back], leaves, {"no_grad": [strange, "c"]})
     text = golden.write(before)
     after = golden.read(text, "x")

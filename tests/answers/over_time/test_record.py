@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradtool.engine.answers.over_time.extent import Extent
-from gradtool.engine.answers.over_time.history import History, Point, Track, TrainingStep, Update
+from gradtool.engine.answers.over_time.history import History, HistoryPoint, Track, TrainingStep, Update
 from gradtool.engine.answers.over_time.record import Record
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
@@ -21,7 +21,7 @@ def training(**states):
     steps = []
     for number, column in enumerate(zip(*states.values(), strict=True), 1):
         points = {
-            track: Point(GIVEN if state == "+" else NOTHING, number)
+            track: HistoryPoint(GIVEN if state == "+" else NOTHING, number)
             for track, state in zip(tracks.values(), column, strict=True)
             if state != "-"
         }

@@ -14,7 +14,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradtool.engine.answers.why.program_case import Asked, ProgramCase
+from gradtool.engine.answers.why.program_case import BackwardArguments, ProgramCase
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.variable import Variable
@@ -41,7 +41,7 @@ def agree(recipe: Sequence[Step], cuts: Sequence[int]) -> None:
         def run(fetch: Sequence[Variable]) -> Sequence[Any]:
             return planned(net, list(fetch))
 
-        case = ProgramCase(net.loss, Asked(None, stopped), run=run, chosen=net.sources)
+        case = ProgramCase(net.loss, BackwardArguments(None, stopped), run=run, chosen=net.sources)
         told = {v: case.answer(case.subject(v)) for v in net.sources}
         slopes = case.slopes()
         assert slopes is not None

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from gradtool.engine.answers.why import zeros
-from gradtool.engine.answers.why.scene import Scene
+from gradtool.engine.answers.why.scene import ZeroScene
 from gradtool.engine.answers.why.zeros import killer
 from gradtool.engine.core.rows import SelectedRows
 from gradtool.engine.ops import registry
 
 
-def scene(type_: str, slot: str = "X", present: bool = True, **settings: Any) -> Scene:
+def scene(type_: str, slot: str = "X", present: bool = True, **settings: Any) -> ZeroScene:
     """``inputs`` and ``outputs`` are slot -> numbers; ``operands`` are the inputs, unless they are named."""
     named = {k: {s: np.array(v) for s, v in settings.get(k, {}).items()} for k in ("inputs", "outputs")}
     operands = settings.get("operands", tuple(named["inputs"]) or (slot,))
-    return Scene(type_, settings.get("attrs", {}), named["inputs"], named["outputs"], slot, operands, 1.0, present)
+    return ZeroScene(type_, settings.get("attrs", {}), named["inputs"], named["outputs"], slot, operands, 1.0, present)
 
 
 SAID = [
@@ -256,7 +256,7 @@ def test_the_operand_that_is_zero_is_pointed_at() -> None:
 def test_lists_and_rows_are_not_looked_at() -> None:
     rows = SelectedRows(np.array([0]), np.zeros((1, 2)), 3)
     for value in (rows, [np.zeros(2)], (np.zeros(2),)):
-        answer = killer(Scene("elementwise_mul", {}, {"Y": value}, {}, "X", ("X", "Y"), 1.0, True))
+        answer = killer(ZeroScene("elementwise_mul", {}, {"Y": value}, {}, "X", ("X", "Y"), 1.0, True))
         assert answer.said == "elementwise_mul multiplies by 0 there"
 
 

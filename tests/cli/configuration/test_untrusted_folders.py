@@ -119,10 +119,10 @@ REFUSED = [(command, setting) for command, setting in EVERY if setting.refused i
 
 @pytest.mark.parametrize("pair", REFUSED, ids=label)
 def test_what_no_file_sets_is_refused_with_file_key_and_reason(
-    gradtool: Run, folder: Path, pair: tuple[str, options.Setting]
+    gradtool: Run, folder: Path, pair: tuple[str, options.OptionSetting]
 ) -> None:
     command, setting = pair
-    value = '["evil.py"]' if isinstance(setting.node, options.Listed) else '"tcp://127.0.0.1:9"'
+    value = '["evil.py"]' if isinstance(setting.node, options.ListNode) else '"tcp://127.0.0.1:9"'
     written(folder, f"[{table_of(command)}]\n{setting.key} = {value}\n")
     written(folder, "from pathlib import Path\nPath('ran').touch()\n", "evil.py")
     done = gradtool(*words(command, setting.key, folder))
@@ -148,17 +148,19 @@ OUTSIDE = ("../x", "/etc/passwd", "http://127.0.0.1:9/x.npz", "s3://bucket/x.npz
 @pytest.mark.parametrize("value", OUTSIDE)
 @pytest.mark.parametrize("pair", PATHS, ids=label)
 def test_a_path_lies_below_the_folder(
-    gradtool: Run, folder: Path, tmp_path_factory: pytest.TempPathFactory, pair: tuple[str, options.Setting], value: str
+    gradtool: Run,
+    folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    pair: tuple[str, options.OptionSetting],
+    value: str,
 ) -> None:
     command, setting = pair
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (folder / "link").symlink_to(elsewhere)
     (folder / "dangling").symlink_to(elsewhere / "new")
     value = f"json={value}" if setting.inside and setting.inside.form == "form" else value
-    written(
-        folder,
-        f"[{table_of(command)}]\n{setting.key} = {[value] if isinstance(setting.node, options.Listed) else value!r}\n",
-    )
+    entry = [value] if isinstance(setting.node, options.ListNode) else value
+    written(folder, f"[{table_of(command)}]\n{setting.key} = {entry!r}\n")
     done = gradtool(*words(command, setting.key, folder))
     assert done.code == 2
     assert f"gradtool.toml:2: {setting.key}: " in done.err
@@ -243,7 +245,7 @@ def test_no_link_is_followed(
     folder: Path,
     target: Path,
     monkeypatch: pytest.MonkeyPatch,
-    pair: tuple[str, options.Setting],
+    pair: tuple[str, options.OptionSetting],
     when: str,
 ) -> None:
     """Neither one that lies there when paths are compared, nor one that comes between that and opening."""
@@ -267,7 +269,7 @@ def test_no_link_is_followed(
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("pair", WRITES, ids=label)
-def test_without_a_link_it_is_written(gradtool: Run, folder: Path, pair: tuple[str, options.Setting]) -> None:
+def test_without_a_link_it_is_written(gradtool: Run, folder: Path, pair: tuple[str, options.OptionSetting]) -> None:
     """What keeps links out lets the others in; also in a folder that is there, and through a link within the folder."""
     command, setting = pair
     (folder / "real").mkdir()

@@ -41,7 +41,7 @@ def test_gradtool_alone_is_a_guide_that_fits_a_terminal(gradtool: Run) -> None:
 
 
 @pytest.mark.parametrize("question", cookbook.every(), ids=lambda question: question.page)
-def test_symptoms_lead_to_their_question(question: cookbook.Question) -> None:
+def test_symptoms_lead_to_their_question(question: cookbook.CookbookPage) -> None:
     for symptom in (question.title, *question.symptoms):
         assert question in cookbook.search(symptom)[:2], symptom
 

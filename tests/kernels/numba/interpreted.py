@@ -12,7 +12,7 @@ import numpy as np
 from gradtool.engine.kernels.numba.calling import Function
 from gradtool.engine.kernels.numba.compiling import compile_source
 from gradtool.engine.kernels.numba.fused import FusedKernel
-from gradtool.engine.kernels.numba.groups import Group
+from gradtool.engine.kernels.numba.groups import InstructionGroup
 from gradtool.engine.kernels.numba.loops import inner_loop
 from gradtool.engine.kernels.numba.source import Source
 from gradtool.engine.kernels.numba.tuning import fuse, observe
@@ -117,7 +117,7 @@ def callable_from_c(group: Callable[..., None], source: Source, dtypes: Sequence
     return Function(ctypes.cast(function, ctypes.c_void_p).value or 0, np.zeros(1, np.int64), function)
 
 
-def always(group: Group) -> bool:
+def always(group: InstructionGroup) -> bool:
     """Every group is worth a function."""
     return True
 

@@ -15,12 +15,12 @@ from gradtool.engine.kernels.numba.calling import (
     NOTHING,
     RESULT,
     STRIDED,
-    Argument,
-    Call,
+    CallRegisters,
+    ComputedArray,
     Function,
+    GroupCall,
     Limit,
-    Places,
-    Result,
+    OperandRequirement,
 )
 from gradtool.engine.kernels.numba.compiling import callable_of
 from tests.kernels.numba.interpreted import CALLED
@@ -39,20 +39,20 @@ _callback = CALLED(summing)
 FUNCTION = Function(ctypes.cast(_callback, ctypes.c_void_p).value or 0, np.zeros(1, np.int64), _callback)
 
 
-def call(*results: Result, **changes: Any) -> Call:
+def call(*results: ComputedArray, **changes: Any) -> GroupCall:
     """Sums of three numbers and zeros, twice: into the first of *results*, and from there into the second."""
     stages = [(FUNCTION, [0, 1]), (FUNCTION, [1, 2])][: len(results)]
     given = [(RESULT, 0), (ARGUMENT, 0), (NOTHING, None)]
-    whole = Call([Argument((3,), DOUBLE, CONTIGUOUS)], [], [0], results, stages, given, False)
+    whole = GroupCall([OperandRequirement((3,), DOUBLE, CONTIGUOUS)], [], [0], results, stages, given, False)
     return whole._replace(**changes)
 
 
-SUM = Result((3,), DOUBLE, True, False)
+SUM = ComputedArray((3,), DOUBLE, True, False)
 
 
 def test_results_go_into_registers_and_references_stay_counted() -> None:
     x = np.arange(3.0)
-    compute = callable_of(call(SUM), Places([2], [0, 3, 1], [2]))
+    compute = callable_of(call(SUM), CallRegisters([2], [0, 3, 1], [2]))
     for _ in range(50):
         registers: list[Any] = [None, "before", x, None]
         assert compute(registers) is True
@@ -68,8 +68,8 @@ def test_results_go_into_registers_and_references_stay_counted() -> None:
 
 
 def test_what_lies_between_functions_begins_with_zeros_in_every_call() -> None:
-    inner = Result((3,), DOUBLE, True, True)
-    compute = callable_of(call(inner, SUM, given=[(RESULT, 1)]), Places([0], [1]))
+    inner = ComputedArray((3,), DOUBLE, True, True)
+    compute = callable_of(call(inner, SUM, given=[(RESULT, 1)]), CallRegisters([0], [1]))
     for _ in range(3):
         registers: list[Any] = [np.arange(3.0), None]
         assert compute(registers)
@@ -83,14 +83,14 @@ def test_what_lies_between_functions_begins_with_zeros_in_every_call() -> None:
 )
 def test_operands_that_it_is_not_for_change_nothing(other: Any) -> None:
     registers = [other, "before", None, None]
-    assert callable_of(call(SUM), Places([0], [1, 2, 3], [0]))(registers) is False
+    assert callable_of(call(SUM), CallRegisters([0], [1, 2, 3], [0]))(registers) is False
     assert registers[0] is other
     assert registers[1:] == ["before", None, None]
 
 
 def test_elements_that_lie_apart_as_they_did_are_taken() -> None:
-    arguments = [Argument((3,), DOUBLE, STRIDED, (16,))]
-    compute = callable_of(call(SUM, arguments=arguments), Places([0], [1, 2, 3]))
+    arguments = [OperandRequirement((3,), DOUBLE, STRIDED, (16,))]
+    compute = callable_of(call(SUM, arguments=arguments), CallRegisters([0], [1, 2, 3]))
     assert compute([np.zeros(6)[::2], None, None, None])
     assert not compute([np.zeros(9)[::3], None, None, None])
     assert not compute([np.zeros(3), None, None, None])
@@ -98,15 +98,17 @@ def test_elements_that_lie_apart_as_they_did_are_taken() -> None:
 
 @pytest.mark.parametrize("dtype", [WHOLE, np.dtype("int64")])
 def test_whole_numbers_below_zero_and_from_the_end_on_are_refused(dtype: np.dtype[Any]) -> None:
-    arguments = [Argument((3,), DOUBLE, CONTIGUOUS), Argument((2,), dtype, CONTIGUOUS)]
-    compute = callable_of(call(SUM, arguments=arguments, limits=[Limit(1, dtype, 2, 5)]), Places([0, 1], [2, 3, 4]))
+    arguments = [OperandRequirement((3,), DOUBLE, CONTIGUOUS), OperandRequirement((2,), dtype, CONTIGUOUS)]
+    compute = callable_of(
+        call(SUM, arguments=arguments, limits=[Limit(1, dtype, 2, 5)]), CallRegisters([0, 1], [2, 3, 4])
+    )
     for numbers, fit in (([0, 4], True), ([4, 5], False), ([-1, 0], False), ([0, np.iinfo(dtype).min], False)):
         assert compute([np.zeros(3), np.array(numbers, dtype), None, None, None]) is fit
 
 
 def test_where_there_is_no_memory_nothing_is_lost() -> None:
-    x, too_large = np.arange(3.0), Result((2**60,), DOUBLE, False, False)
-    compute = callable_of(call(SUM, too_large), Places([0], [1, 2, 3], [0]))
+    x, too_large = np.arange(3.0), ComputedArray((2**60,), DOUBLE, False, False)
+    compute = callable_of(call(SUM, too_large), CallRegisters([0], [1, 2, 3], [0]))
     registers = [x, "before", None, None]
     before = sys.getrefcount(DOUBLE)
     for _ in range(20):

@@ -13,7 +13,7 @@ from gradtool.engine.executor.lower import lower
 from gradtool.engine.executor.plan import Plan
 from gradtool.engine.kernels.choice import backend
 from gradtool.engine.kernels.numba import layout
-from gradtool.engine.kernels.numba.groups import Group, group_code
+from gradtool.engine.kernels.numba.groups import InstructionGroup, group_code
 from gradtool.engine.kernels.numba.tuning import observe
 from tests.autodiff.nets import data, main, op
 from tests.kernels.numba.interpreted import always, callable_from_c, tuned
@@ -35,7 +35,7 @@ def steps(of: Plan, pays: Any = always, fed: Any = X) -> list[Any]:
     held = {r for i in of.instructions for r in i.outs} - {r for i in of.instructions for r in i.dead}
     names = [i.op.type if i.op is not None else "release" for i in of.instructions]
     parts = group_code(of.instructions, sights, held, pays)
-    return [[names[m] for m in p.members] if isinstance(p, Group) else names[p] for p in parts]
+    return [[names[m] for m in p.members] if isinstance(p, InstructionGroup) else names[p] for p in parts]
 
 
 def test_neighbours_are_one_group_through_broadcasting_and_sums_of_rows() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradtool.engine.kernels.numba.fused import FusedKernel, same
-from gradtool.engine.kernels.numba.groups import Group, Seen, group_code
+from gradtool.engine.kernels.numba.groups import ArrayFacts, InstructionGroup, group_code
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, specs_of
 from tests.isolation import clean
@@ -32,9 +32,9 @@ def call(op: OpDef, operands: list[Any], attrs: Any, masks: Any = None) -> tuple
         return list(_leaves(separated(op, kernel(*rebuilt(values)))))
 
     code = [instruction(op, run, range(len(flat)), range(len(flat), len(flat) + len(given)))]
-    sights = [([Seen.of(v) for v in flat], [Seen.of(v) for v in given])]
+    sights = [([ArrayFacts.of(v) for v in flat], [ArrayFacts.of(v) for v in given])]
     steps = group_code(code, sights, range(len(flat), len(flat) + len(given)), always)
-    groups = [s for s in steps if isinstance(s, Group)]
+    groups = [s for s in steps if isinstance(s, InstructionGroup)]
     for group in groups:
         fused = FusedKernel(group, code, lambda error, *_: error)
         fused.compile(interpreted)

@@ -83,7 +83,7 @@ def test_each_product_is_numpys(seed: int) -> None:
 
 
 def test_most_of_these_are_computed_by_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[products.Case] = []
+    asked: list[products.ProductCase] = []
     compile_ = compiling.compile_case
     monkeypatch.setattr(
         compiling, "compile_case", lambda lib, case, lay: asked.append(case) or compile_(lib, case, lay)
@@ -99,7 +99,7 @@ def test_most_of_these_are_computed_by_onednn(monkeypatch: pytest.MonkeyPatch) -
 def test_what_it_has_no_kernel_for_is_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     x, w = np.ones((1, 5, 11, 11), "float32"), np.ones((5, 1, 3, 3), "float32")
     geometry = convolve.Geometry((1, 1), (1, 1), (1, 1), 5, "EXPLICIT", "NCHW")
-    case = products.Case("product", x.shape, w.shape, (1, 5, 11, 11), geometry)
+    case = products.ProductCase("product", x.shape, w.shape, (1, 5, 11, 11), geometry)
     arrays = [(a.shape, tuple(n // 4 for n in a.strides)) for a in (x, w)]
     names = {"jit_dw:avx2": True, "x64:gemm:jit": False, "ref:any": False}
     for name, taken in names.items():

@@ -18,7 +18,7 @@ from gradtool.viz.debugger.saved import writer
 from gradtool.viz.document import session, to_html, to_ipynb, to_markdown, to_script
 from gradtool.viz.document.blocks import Commands, Data, Document, Excerpt, Figure, Lines, Prose, Section
 from gradtool.viz.document.safe import harmless
-from gradtool.viz.table import Table
+from gradtool.viz.table import TextTable
 
 GOLDEN = Path(__file__).parent / "golden"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8"/></svg>\n'
@@ -53,7 +53,7 @@ def document() -> Document:
                 "gradients",
                 "Gradients",
                 (
-                    Table(
+                    TextTable(
                         "",
                         ["parameter", "max |g|", "status"],
                         [["w_0", "1", "ok"], ["b|0", "–", "cut"]],
@@ -182,7 +182,7 @@ def test_names_are_text_in_every_form(name: str) -> None:
     blocks = (
         Prose(name),
         Lines(name),
-        Table(name, [name], [[name]]),
+        TextTable(name, [name], [[name]]),
         Figure(SVG, name, "", name),
         Excerpt(name, name, ((1, name),), 1, (name,)),
         Commands((name,)),
@@ -266,7 +266,7 @@ def test_the_cells_of_a_saved_session() -> None:
     for line in ("note what?", "step", "p nothing", "1 + 1"):
         book.execute(line)
     reread = session.from_jsonl(writer.text(book), "s.jsonl")
-    assert reread == session.Kept("model.py --catch nan", book.cells)
+    assert reread == session.KeptSession("model.py --catch nan", book.cells)
     assert session.from_jsonl(writer.text(book) + "\n\n", "s.jsonl") == reread
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gradtool.engine.answers.over_time.extent import Extent
-from gradtool.engine.answers.over_time.history import BackwardPass, History, Point, Track, TrainingStep, Update
+from gradtool.engine.answers.over_time.history import BackwardPass, History, HistoryPoint, Track, TrainingStep, Update
 from gradtool.engine.kinds.model import About
 from gradtool.engine.questions.over_time import OverTime, Training
 from gradtool.viz.over_time.heat import svg
@@ -19,8 +19,8 @@ from gradtool.viz.over_time.ramp import LEVELS, Ramp, colours
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def point(norm: float, bad: int = 0, zeros: int = 0) -> Point:
-    return Point(Extent(norm, zeros, bad, 4), 1, weight=1.0, update=0.1 * norm)
+def point(norm: float, bad: int = 0, zeros: int = 0) -> HistoryPoint:
+    return HistoryPoint(Extent(norm, zeros, bad, 4), 1, weight=1.0, update=0.1 * norm)
 
 
 def training(rows: int, steps: int, clipped: float | None = None, norm: float = 1.0) -> Training:

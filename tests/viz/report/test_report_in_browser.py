@@ -11,7 +11,7 @@ import gradtool
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.document import session, to_html
 from gradtool.viz.document.blocks import Document, Figure, Lines, Section
-from gradtool.viz.table import Table
+from gradtool.viz.table import TextTable
 from tests.viz.accessibility import violations
 from tests.viz.chromium import Browser, Page, browser
 
@@ -131,7 +131,7 @@ def test_cells_of_a_hostile_session(chromium: Browser, tmp_path: Path) -> None:
         Cell(4, HOSTILE, HOSTILE, failed=True),
     ]
     more = Section(
-        "more", HOSTILE, (Lines(HOSTILE), Table(HOSTILE, [HOSTILE], [[HOSTILE]]), Figure(svg, HOSTILE, "", HOSTILE))
+        "more", HOSTILE, (Lines(HOSTILE), TextTable(HOSTILE, [HOSTILE], [[HOSTILE]]), Figure(svg, HOSTILE, "", HOSTILE))
     )
     document = Document(HOSTILE, ((HOSTILE, HOSTILE),), (session.section(cells, HOSTILE), more))
     file = tmp_path / "session.html"

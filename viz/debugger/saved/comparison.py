@@ -19,7 +19,7 @@ from ..cell import Cell
 from ..errors import NotTrusted
 from ..notebook import NotAgain, Notebook
 from ..session import Session
-from .reader import Saved
+from .reader import SavedSession
 from .writer import machine
 
 TOLERANCE = 1e-5
@@ -28,7 +28,7 @@ _MODEL = "model"
 
 
 @dataclass(frozen=True)
-class Difference:
+class CellDifference:
     """A cell of which something else came.
 
     Attributes:
@@ -59,12 +59,12 @@ class Replay:
     """
 
     book: Notebook
-    difference: Difference | None
+    difference: CellDifference | None
     refused: Cell | None
     kept: tuple[int, ...]
 
 
-def check(saved: Saved, model: Notebook | None = None) -> Replay:
+def check(saved: SavedSession, model: Notebook | None = None) -> Replay:
     """Run the cells of a saved session again, up to the first one of which something else comes.
 
     If the session was loaded without trust, up to the first one that evaluates something.
@@ -95,7 +95,7 @@ def check(saved: Saved, model: Notebook | None = None) -> Replay:
             if isinstance(reply.error, NotTrusted):
                 return Replay(book, None, cell, tuple(cells))
             if not same_text(cell.text, now.text, exact):
-                return Replay(book, Difference(cell, now.text), None, tuple(cells))
+                return Replay(book, CellDifference(cell, now.text), None, tuple(cells))
     finally:
         book.keeping = None
     return Replay(book, None, None, tuple(cells))

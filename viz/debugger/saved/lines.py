@@ -18,7 +18,7 @@ NO_ARRAY = object()
 """Of a value that is computed, not stored."""
 
 
-class Lines:
+class SessionLines:
     """The lines by their kind.
 
     Args:

@@ -37,7 +37,7 @@ from ..errors import VerbError
 from ..notebook import Beginning, Notebook
 from ..session import Session
 from ..stops import Stop
-from .lines import BEGAN, EDIT, KERNEL, MOST, NO_ARRAY, STOP, Lines, is_numbered
+from .lines import BEGAN, EDIT, KERNEL, MOST, NO_ARRAY, STOP, SessionLines, is_numbered
 from .packed import unpack
 
 _SEED = re.compile("-?[0-9]{1,40}")
@@ -49,7 +49,7 @@ class RecordedError(GradtoolError):
     code = "GT-E604"
 
 
-class Saved:
+class SavedSession:
     """A session that was saved.
 
     Attributes:
@@ -64,7 +64,7 @@ class Saved:
         self.lost = lost
 
 
-def load(data: bytes | str, file: str, *, trust: bool = False) -> Saved:
+def load(data: bytes | str, file: str, *, trust: bool = False) -> SavedSession:
     """The session in a file.
 
     Args:
@@ -85,7 +85,7 @@ def load(data: bytes | str, file: str, *, trust: bool = False) -> Saved:
     return saved
 
 
-class _Reader(Lines):
+class _Reader(SessionLines):
     def __init__(self, data: bytes | str, file: str) -> None:
         super().__init__(data, file)
         whole = data.encode("utf-8", "replace") if isinstance(data, str) else data
@@ -93,7 +93,7 @@ class _Reader(Lines):
 
     # -- the run --------------------------------------------------------------------------------------------------
 
-    def saved(self) -> Saved:
+    def saved(self) -> SavedSession:
         self.stacks = self._stacks()
         self.count = len(self.lines["value"])
         self.recalled: dict[int, dict[str, Any]] = {}
@@ -111,7 +111,7 @@ class _Reader(Lines):
         if timeline.failed is not None and run["failed"] is None:
             self.fail("operators that run", str(timeline.failed[1]).split("\n")[0])
         book = self._notebook(run, timeline)
-        return Saved(book, run["machine"], self.the("session")["lost"])
+        return SavedSession(book, run["machine"], self.the("session")["lost"])
 
     def _stacks(self) -> list[Location]:
         told = self.the("sources")

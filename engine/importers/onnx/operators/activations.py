@@ -9,7 +9,7 @@ from typing import Any
 import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .rows import row
 
@@ -30,11 +30,11 @@ SCALED: dict[str, tuple[Callable[..., Any], dict[str, tuple[str, float]]]] = {
 """Operator -> public function, and for each of its arguments the attribute and its default."""
 
 
-def _plain(function: Callable[[Any], Any]) -> Callable[[Node], Any]:
+def _plain(function: Callable[[Any], Any]) -> Callable[[OnnxNode], Any]:
     return lambda n: function(n[0])
 
 
-def _scaled(function: Callable[..., Any], arguments: dict[str, tuple[str, float]]) -> Callable[[Node], Any]:
+def _scaled(function: Callable[..., Any], arguments: dict[str, tuple[str, float]]) -> Callable[[OnnxNode], Any]:
     return lambda n: function(n[0], **{ours: n.real(name, value) for ours, (name, value) in arguments.items()})
 
 
@@ -45,7 +45,7 @@ for _kind, (_function, _arguments) in SCALED.items():
 
 
 @row("Selu")
-def _selu(n: Node) -> Any:
+def _selu(n: OnnxNode) -> Any:
     scale, alpha = n.real("gamma", 1.0507009873554805), n.real("alpha", 1.6732632423543772)
     if scale > 1 and alpha >= 0:
         return F.selu(n[0], scale=scale, alpha=alpha)
@@ -53,23 +53,23 @@ def _selu(n: Node) -> Any:
 
 
 @row("Softplus")
-def _softplus(n: Node) -> Any:
+def _softplus(n: OnnxNode) -> Any:
     return F.softplus(n[0], threshold=40.0 if kind_of(n[0]) == "float64" else 20.0)
 
 
 @row("Gelu")
-def _gelu(n: Node) -> Any:
+def _gelu(n: OnnxNode) -> Any:
     return F.gelu(n[0], approximate=n.text("approximate", "none") == "tanh")
 
 
 @row("Swish")
-def _swish(n: Node) -> Any:
+def _swish(n: OnnxNode) -> Any:
     alpha = n.real("alpha", 1.0)
     return F.silu(n[0]) if alpha == 1 else n[0] * F.sigmoid(n[0] * alpha)
 
 
 @row("Shrink")
-def _shrink(n: Node) -> Any:
+def _shrink(n: OnnxNode) -> Any:
     x, lambd, bias = n[0], n.real("lambd", 0.5), n.real("bias", 0.0)
     zero, edge = paddle.zeros_like(x), paddle.full_like(x, lambd)
     above = paddle.where(paddle.greater_than(x, edge), x - bias, zero)
@@ -77,12 +77,12 @@ def _shrink(n: Node) -> Any:
 
 
 @row("Softmax", since=13)
-def _softmax(n: Node) -> Any:
+def _softmax(n: OnnxNode) -> Any:
     return F.softmax(n[0], axis=n.whole("axis", -1))
 
 
 @row("LogSoftmax", since=13)
-def _log_softmax(n: Node) -> Any:
+def _log_softmax(n: OnnxNode) -> Any:
     return F.log_softmax(n[0], axis=n.whole("axis", -1))
 
 
@@ -95,10 +95,10 @@ def flat(x: Any, axis: int) -> Any:
     return paddle.reshape(x, [math.prod(rows) if all(d >= 0 for d in rows) else -1, -1])
 
 
-def _as_matrix(function: Callable[..., Any]) -> Callable[[Node], Any]:
+def _as_matrix(function: Callable[..., Any]) -> Callable[[OnnxNode], Any]:
     """Before version 13 all axes from *axis* on were one."""
 
-    def emit(n: Node) -> Any:
+    def emit(n: OnnxNode) -> Any:
         x, axis = n[0], n.whole("axis", 1)
         if axis in (-1, len(x.shape) - 1):
             return function(x, axis=-1)
@@ -113,7 +113,7 @@ row("LogSoftmax")(_as_matrix(F.log_softmax))
 
 
 @row("Hardmax")
-def _hardmax(n: Node) -> Any:
+def _hardmax(n: OnnxNode) -> Any:
     """One where the first of the largest elements is."""
     x = n[0]
     axis = n.whole("axis", -1 if n.opset >= 13 else 1)

@@ -13,13 +13,13 @@ import numpy as np
 from gradtool import paddle
 
 from ..errors import Lacking, Malformed
-from ..node import Entry, Node
+from ..node import GraphName, OnnxNode
 from .rows import row
 
 MOST_ROUNDS = 4096
 
 
-def _emitted(n: Node, graph: Any, operands: Sequence[Entry]) -> list[Entry]:
+def _emitted(n: OnnxNode, graph: Any, operands: Sequence[GraphName]) -> list[GraphName]:
     """Emit a graph in this place; give what its outputs are.
 
     Args:
@@ -39,7 +39,7 @@ def _emitted(n: Node, graph: Any, operands: Sequence[Entry]) -> list[Entry]:
 
 
 @row("If", folds=False)
-def _branch(n: Node) -> Any:
+def _branch(n: OnnxNode) -> Any:
     then, other = n.graph("then_branch"), n.graph("else_branch")
     condition = n.array(0)
     if condition is not None and condition.size == 1:
@@ -52,7 +52,7 @@ def _branch(n: Node) -> Any:
     return tuple(made) if isinstance(made, (tuple, list)) else made
 
 
-def _own(n: Node, entry: Entry) -> Any:
+def _own(n: OnnxNode, entry: GraphName) -> Any:
     """What an entry is, made in this block."""
     value = n.builder.value(entry, False)
     return (
@@ -80,7 +80,7 @@ def _steady(graph: Any) -> bool:
 
 
 @row("Loop", folds=False)
-def _loop(n: Node) -> Any:
+def _loop(n: OnnxNode) -> Any:
     body = n.graph("body")
     rounds = n.array(0) if n.has(0) else None
     goes_on = n.array(1) if n.has(1) else np.asarray(True)
@@ -91,15 +91,15 @@ def _loop(n: Node) -> Any:
     return _while(n, body)
 
 
-def _unrolled(n: Node, body: Any, rounds: int) -> Any:
+def _unrolled(n: OnnxNode, body: Any, rounds: int) -> Any:
     """The rounds of a loop, one behind the other."""
     if rounds > MOST_ROUNDS:
         raise Lacking(f"{rounds} rounds of a loop, of which {MOST_ROUNDS} are read")
     state = [n.entry(i) for i in range(2, len(n))]
-    goes_on = Entry("", array=np.asarray(True))
+    goes_on = GraphName("", array=np.asarray(True))
     scanned: list[list[Any]] = [[] for _ in range(len(body.output) - 1 - len(state))]
     for i in range(rounds):
-        made = _emitted(n, body, [Entry("", array=np.asarray(i, "int64")), goes_on, *state])
+        made = _emitted(n, body, [GraphName("", array=np.asarray(i, "int64")), goes_on, *state])
         goes_on, state, rest = made[0], made[1 : 1 + len(state)], made[1 + len(state) :]
         for values, entry in zip(scanned, rest, strict=True):
             values.append(n.builder.value(entry, False))
@@ -112,7 +112,7 @@ def _unrolled(n: Node, body: Any, rounds: int) -> Any:
     return (*state, *(paddle.stack(values, axis=0) for values in scanned))
 
 
-def _while(n: Node, body: Any) -> Any:
+def _while(n: OnnxNode, body: Any) -> Any:
     """A loop whose rounds are counted when it runs; what each of them gives is collected in arrays."""
     count = len(n) - 2
     rest = len(body.output) - 1 - count
@@ -128,7 +128,7 @@ def _while(n: Node, body: Any) -> Any:
         return paddle.logical_and(paddle.less_than(i, most), condition)
 
     def once(i: Any, condition: Any, *state: Any) -> Any:
-        made = _emitted(n, body, [Entry("", i), Entry("", condition), *(Entry("", v) for v in state)])
+        made = _emitted(n, body, [GraphName("", i), GraphName("", condition), *(GraphName("", v) for v in state)])
         values = [_own(n, entry) for entry in made]
         for array, value in zip(arrays, values[1 + count :], strict=True):
             array.spec = value.spec
@@ -140,7 +140,7 @@ def _while(n: Node, body: Any) -> Any:
 
 
 @row("Scan", since=9, folds=False)
-def _scan(n: Node) -> Any:
+def _scan(n: OnnxNode) -> Any:
     """Rounds along an axis of the operands."""
     body, count = n.graph("body"), n.whole("num_scan_inputs", 1)
     states = len(n) - count
@@ -165,7 +165,7 @@ def _scan(n: Node) -> Any:
     state = [n.entry(i) for i in range(states)]
     scanned: list[list[Any]] = [[] for _ in range(outputs)]
     for i in range(rounds):
-        now = [Entry("", part[rounds - 1 - i if back else i]) for part, back in zip(parts, backwards, strict=True)]
+        now = [GraphName("", part[rounds - 1 - i if back else i]) for part, back in zip(parts, backwards, strict=True)]
         made = _emitted(n, body, [*state, *now])
         state = made[:states]
         for values, entry in zip(scanned, made[states:], strict=True):

@@ -8,7 +8,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Lacking, Malformed
-from ..node import Node
+from ..node import OnnxNode
 from .rows import row
 from .shapes import padded
 
@@ -19,7 +19,7 @@ MOST = 1 << 16
 """Elements that a window may reach, and that may be put around a tensor."""
 
 
-class Windows:
+class OnnxWindows:
     """How windows lie over the last axes of a tensor.
 
     Attributes:
@@ -27,7 +27,7 @@ class Windows:
         before, after: elements that are put to its ends.
     """
 
-    def __init__(self, n: Node, x: Any, sizes: list[int]) -> None:
+    def __init__(self, n: OnnxNode, x: Any, sizes: list[int]) -> None:
         rank = len(x.shape) - 2
         if rank not in CONVOLUTIONS:
             raise Lacking(f"windows over {rank} axes")
@@ -76,13 +76,13 @@ class Windows:
 
 
 @row("Conv")
-def _convolution(n: Node) -> Any:
+def _convolution(n: OnnxNode) -> Any:
     return convolution(n, n[0], n[1], n.get(2))
 
 
-def convolution(n: Node, x: Any, weight: Any, bias: Any) -> Any:
+def convolution(n: OnnxNode, x: Any, weight: Any, bias: Any) -> Any:
     """The convolution that a node describes, of tensors that are its own or stand for them."""
-    w = Windows(n, x, n.wholes("kernel_shape", list(weight.shape[2:])))
+    w = OnnxWindows(n, x, n.wholes("kernel_shape", list(weight.shape[2:])))
     padding = w.before
     if not w.is_even:
         x, padding = w.padded(x), [0] * w.rank
@@ -91,7 +91,7 @@ def convolution(n: Node, x: Any, weight: Any, bias: Any) -> Any:
 
 
 @row("ConvTranspose")
-def _transposed(n: Node) -> Any:
+def _transposed(n: OnnxNode) -> Any:
     x, weight, bias = n[0], n[1], n.get(2)
     sizes = n.wholes("kernel_shape", list(weight.shape[2:]))
     rank = len(x.shape) - 2
@@ -132,11 +132,11 @@ def _transposed(n: Node) -> Any:
 
 
 @row("DeformConv")
-def _deformable(n: Node) -> Any:
+def _deformable(n: OnnxNode) -> Any:
     from gradtool.paddle.vision.ops import deform_conv2d
 
     x, weight, offset = n[0], n[1], n[2]
-    w = Windows(n, x, n.wholes("kernel_shape", list(weight.shape[2:])))
+    w = OnnxWindows(n, x, n.wholes("kernel_shape", list(weight.shape[2:])))
     if w.rank != 2:
         raise Lacking(f"deformable convolutions over {w.rank} axes")
     padding = w.before
@@ -157,7 +157,7 @@ def _deformable(n: Node) -> Any:
 
 
 @row("Col2Im")
-def _fold(n: Node) -> Any:
+def _fold(n: OnnxNode) -> Any:
     x, size, block = n[0], n.ints(1), n.ints(2)
     if len(size) != 2:
         raise Lacking(f"columns of {len(size)} axes")

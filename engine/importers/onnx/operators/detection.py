@@ -8,7 +8,7 @@ from gradtool import paddle
 from gradtool.paddle.vision.ops import nms
 
 from ..errors import Lacking
-from ..node import Node
+from ..node import OnnxNode
 from .rows import row
 
 _MOST_LISTS = 4096
@@ -16,7 +16,7 @@ _MOST_LISTS = 4096
 
 
 @row("NonMaxSuppression", since=10)
-def _suppressed(n: Node) -> Any:
+def _suppressed(n: OnnxNode) -> Any:
     """For each class of each image the best boxes that overlap no better one: image, class and place of each."""
     boxes, scores = n[0], n[1]
     images, classes = scores.shape[:2]

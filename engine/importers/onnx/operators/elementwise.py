@@ -12,7 +12,7 @@ from gradtool import paddle
 
 from ....core.spec import dtype
 from ..narrow import CARRIERS, SMALL, become, to_even
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of, meant, type_name
 from .rows import row
 
@@ -65,11 +65,11 @@ BINARY = {
 """The same of two tensors, whose shapes are broadcast."""
 
 
-def _unary(name: str) -> Callable[[Node], Any]:
+def _unary(name: str) -> Callable[[OnnxNode], Any]:
     return lambda n: getattr(paddle, name)(n[0])
 
 
-def _binary(name: str) -> Callable[[Node], Any]:
+def _binary(name: str) -> Callable[[OnnxNode], Any]:
     return lambda n: widened(getattr(paddle, name), n[0], n[1])
 
 
@@ -97,7 +97,7 @@ def is_whole(x: Any) -> bool:
 
 
 @row("Identity")
-def _identity(n: Node) -> Any:
+def _identity(n: OnnxNode) -> Any:
     entry = n.entry(0)
     if entry.many is not None or entry.array is not None:
         return entry  # shared weights keep their name
@@ -105,12 +105,12 @@ def _identity(n: Node) -> Any:
 
 
 @row("Round")
-def _round(n: Node) -> Any:
+def _round(n: OnnxNode) -> Any:
     return to_even(n[0])
 
 
 @row("IsInf")
-def _is_infinite(n: Node) -> Any:
+def _is_infinite(n: OnnxNode) -> Any:
     x = n[0]
     above, below = n.whole("detect_positive", 1), n.whole("detect_negative", 1)
     infinite = paddle.isinf(x)
@@ -125,7 +125,7 @@ def _is_infinite(n: Node) -> Any:
 
 
 @row("Div")
-def _divide(n: Node) -> Any:
+def _divide(n: OnnxNode) -> Any:
     """Quotients of whole numbers are cut towards zero."""
     return widened(_quotient, n[0], n[1])
 
@@ -143,7 +143,7 @@ def _quotient(x: Any, y: Any) -> Any:
 
 
 @row("Mod")
-def _modulo(n: Node) -> Any:
+def _modulo(n: OnnxNode) -> Any:
     return widened(_remainder if n.whole("fmod", 0) else paddle.mod, n[0], n[1])
 
 
@@ -153,7 +153,7 @@ def _remainder(x: Any, y: Any) -> Any:
 
 
 @row("Pow")
-def _power(n: Node) -> Any:
+def _power(n: OnnxNode) -> Any:
     x, exponent = n[0], n.array(1)
     kind = kind_of(x)
     if exponent is not None and exponent.size == 1 and exponent.ndim <= len(x.shape) and not is_whole(x):
@@ -171,32 +171,32 @@ def _each(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @row("Max")
-def _largest(n: Node) -> Any:
+def _largest(n: OnnxNode) -> Any:
     return widened(_each(paddle.maximum), *n.every())
 
 
 @row("Min")
-def _smallest(n: Node) -> Any:
+def _smallest(n: OnnxNode) -> Any:
     return widened(_each(paddle.minimum), *n.every())
 
 
 @row("Sum")
-def _sum(n: Node) -> Any:
+def _sum(n: OnnxNode) -> Any:
     return reduce(paddle.add, n.every())
 
 
 @row("Mean")
-def _mean(n: Node) -> Any:
+def _mean(n: OnnxNode) -> Any:
     return reduce(paddle.add, n.every()) / len(n)
 
 
 @row("Where")
-def _where(n: Node) -> Any:
+def _where(n: OnnxNode) -> Any:
     return paddle.where(n[0], n[1], n[2])
 
 
 @row("Clip")
-def _clip(n: Node) -> Any:
+def _clip(n: OnnxNode) -> Any:
     x = n[0]
     if n.opset < 11:
         low, high = n.real("min", -np.inf), n.real("max", np.inf)
@@ -211,7 +211,7 @@ def _clip(n: Node) -> Any:
 
 
 @row("BitShift")
-def _shift(n: Node) -> Any:
+def _shift(n: OnnxNode) -> Any:
     """By more places than a number has, or by less than none, nothing but the sign is left."""
     x, by = n[0], n[1]
     left = n.text("direction") == "LEFT"
@@ -228,20 +228,20 @@ def _shift(n: Node) -> Any:
 
 
 @row("Cast")
-def _cast(n: Node) -> Any:
+def _cast(n: OnnxNode) -> Any:
     number = n.whole("to", 0)
     return _as_type(n, meant(number) or type_name(number))
 
 
 @row("CastLike")
-def _cast_like(n: Node) -> Any:
+def _cast_like(n: OnnxNode) -> Any:
     array, kind = n.array(0), n.entry(1).kind or kind_of(n[1])
     if array is not None and not n.entry(0).learnt and array.size <= 1 and kind not in CARRIERS:
         return np.asarray(array.astype(dtype(kind).numpy))  # only the type of the other one matters
     return _as_type(n, kind)
 
 
-def _as_type(n: Node, kind: str) -> Any:
+def _as_type(n: OnnxNode, kind: str) -> Any:
     """Operand 0 in another type; where that rounds real numbers, and a second cast makes them real again, gradients
     pass both unchanged."""
     x, entry = n[0], n.entry(0)
@@ -275,7 +275,7 @@ def cast(x: Any, kind: str) -> Any:
 
 
 @row("PRelu")
-def _prelu(n: Node) -> Any:
+def _prelu(n: OnnxNode) -> Any:
     x, slope = n[0], n[1]
     zero = paddle.zeros_like(x)
     return paddle.maximum(x, zero) + slope * paddle.minimum(x, zero)

@@ -9,7 +9,7 @@ import numpy as np
 from gradtool import paddle
 
 from ..errors import Lacking, Malformed
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .rows import row
 
@@ -34,7 +34,7 @@ def transformed(x: Any, length: int, inverse: bool, onesided: bool) -> Any:
 
 
 @row("DFT")
-def _transform(n: Node) -> Any:
+def _transform(n: OnnxNode) -> Any:
     x = n[0]
     rank = len(x.shape)
     axis = (n.ints(2, "an axis")[0] if n.has(2) else -2) if n.opset >= 20 else n.whole("axis", 1)
@@ -53,7 +53,7 @@ def _transform(n: Node) -> Any:
 
 
 @row("STFT")
-def _short_time(n: Node) -> Any:
+def _short_time(n: OnnxNode) -> Any:
     x, step = n[0], n.ints(1, "a step")[0]
     if len(x.shape) == 2:
         x = paddle.unsqueeze(x, [2])

@@ -15,7 +15,7 @@ import numpy as np
 from gradtool import paddle
 
 from ..errors import Lacking, Malformed
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .rows import row
 
@@ -118,7 +118,7 @@ def _along(x: Any, axis: int, matrix: Array) -> Any:
 class Resizing:
     """What a node says of how it resizes."""
 
-    def __init__(self, n: Node, old: bool) -> None:
+    def __init__(self, n: OnnxNode, old: bool) -> None:
         self.mode = n.text("mode", "nearest")
         self.how = "asymmetric" if old else n.text("coordinate_transformation_mode", "half_pixel")
         self.rounds = "floor" if old else n.text("nearest_mode", "round_prefer_floor")
@@ -150,7 +150,7 @@ class Resizing:
 
 
 @row("Resize", since=11)
-def _resize(n: Node) -> Any:
+def _resize(n: OnnxNode) -> Any:
     x = n[0]
     rank = len(x.shape)
     axes = [a % rank for a in n.wholes("axes", list(range(rank)))]
@@ -183,7 +183,7 @@ def _scaled(resizing: Resizing, x: Any, at: int, scale: float, begin: float = 0.
     return resizing.resized(x, at, Axis(size, wanted, scale, begin, end))
 
 
-def _to_sizes(n: Node, x: Any, axes: list[int], part: Array) -> Any:
+def _to_sizes(n: OnnxNode, x: Any, axes: list[int], part: Array) -> Any:
     wanted = n.sizes(3)
     if wanted is None or len(wanted) != len(axes):
         raise Lacking("sizes that are computed")
@@ -211,7 +211,7 @@ def _to_sizes(n: Node, x: Any, axes: list[int], part: Array) -> Any:
 
 @row("Upsample")
 @row("Resize", since=10)
-def _upsample(n: Node) -> Any:
+def _upsample(n: OnnxNode) -> Any:
     x = n[0]
     scales = n.reals("scales") if n.holds("scales") else n.constant(1, "scales").reshape(-1).tolist()
     resizing = Resizing(n, True)
@@ -221,7 +221,7 @@ def _upsample(n: Node) -> Any:
 
 
 @row("RoiAlign")
-def _regions(n: Node) -> Any:
+def _regions(n: OnnxNode) -> Any:
     """The mean of samples in parts of regions."""
     from gradtool.paddle.vision.ops import roi_align
 

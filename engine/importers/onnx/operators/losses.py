@@ -7,12 +7,12 @@ from typing import Any
 import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .rows import row
 
 
-def _picked(n: Node, logs: Any, label: Any, weight: Any) -> Any:
+def _picked(n: OnnxNode, logs: Any, label: Any, weight: Any) -> Any:
     """The negative logarithm of the probability of each label, reduced as the node says.
 
     *logs* is of shape (N, C, …), *label* (N, …).
@@ -41,11 +41,11 @@ def _picked(n: Node, logs: Any, label: Any, weight: Any) -> Any:
 
 
 @row("NegativeLogLikelihoodLoss")
-def _likelihood(n: Node) -> Any:
+def _likelihood(n: OnnxNode) -> Any:
     return _picked(n, n[0], n[1], n.get(2))
 
 
 @row("SoftmaxCrossEntropyLoss")
-def _cross_entropy(n: Node) -> Any:
+def _cross_entropy(n: OnnxNode) -> Any:
     logs = F.log_softmax(n[0], axis=1)
     return _picked(n, logs, n[1], n.get(2)), logs

@@ -11,7 +11,7 @@ import numpy as np
 from gradtool import paddle
 
 from ..errors import Lacking
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of, type_name
 from .elementwise import cast
 from .rows import row
@@ -19,7 +19,7 @@ from .shapes import mixed
 
 
 @row("Constant", folds=False)
-def _constant(n: Node) -> Any:
+def _constant(n: OnnxNode) -> Any:
     for name, read in (("value_float", n.real), ("value_int", n.whole)):
         if n.holds(name):
             return np.asarray(read(name), "float32" if name.endswith("float") else "int64")
@@ -33,27 +33,27 @@ def _constant(n: Node) -> Any:
 
 
 @row("ConstantOfShape")
-def _filled(n: Node) -> Any:
+def _filled(n: OnnxNode) -> Any:
     value = n.tensor("value")
     value = np.zeros(1, "float32") if value is None else value
     return paddle.full(mixed(n, 0), value.reshape(-1)[0].item(), dtype=value.dtype.name)
 
 
 @row("Range")
-def _range(n: Node) -> Any:
+def _range(n: OnnxNode) -> Any:
     return paddle.arange(*(paddle.reshape(x, []) for x in n.every()), dtype=kind_of(n[0]))
 
 
 @row("EyeLike")
-def _eye(n: Node) -> Any:
+def _eye(n: OnnxNode) -> Any:
     x = n[0]
     kind = type_name(n.whole("dtype")) if n.holds("dtype") else kind_of(x)
     rows, columns = x.shape
     return paddle.assign(np.eye(rows, columns, n.whole("k", 0)).astype(kind))
 
 
-def _window(compute: Callable[[Any], Any]) -> Callable[[Node], Any]:
-    def emit(n: Node) -> Any:
+def _window(compute: Callable[[Any], Any]) -> Callable[[OnnxNode], Any]:
+    def emit(n: OnnxNode) -> Any:
         size = n.ints(0, "a size")[0]
         over = size if n.whole("periodic", 1) else size - 1
         angle = np.arange(size) * (2 * math.pi / max(over, 1))
@@ -68,7 +68,7 @@ row("BlackmanWindow")(_window(lambda a: 0.42 - 0.5 * np.cos(a) + 0.08 * np.cos(2
 
 
 @row("MelWeightMatrix")
-def _mel(n: Node) -> Any:
+def _mel(n: OnnxNode) -> Any:
     bins, length, rate = (int(n.number(i)) for i in range(3))
     low, high = float(n.number(3)), float(n.number(4))
     columns = length // 2 + 1
@@ -87,14 +87,14 @@ def _mel(n: Node) -> Any:
     return weights.astype(type_name(n.whole("output_datatype", 1)))
 
 
-def _kind(n: Node, like: bool) -> str:
+def _kind(n: OnnxNode, like: bool) -> str:
     if n.holds("dtype"):
         return type_name(n.whole("dtype"))
     return kind_of(n[0]) if like else "float32"
 
 
 @row("RandomNormal", "RandomNormalLike", folds=False)
-def _normal(n: Node) -> Any:
+def _normal(n: OnnxNode) -> Any:
     like = n.kind.endswith("Like")
     shape = n[0].shape if like else n.wholes("shape", [])
     x = paddle.normal(n.real("mean", 0.0), n.real("scale", 1.0), shape)
@@ -102,7 +102,7 @@ def _normal(n: Node) -> Any:
 
 
 @row("RandomUniform", "RandomUniformLike", folds=False)
-def _uniform(n: Node) -> Any:
+def _uniform(n: OnnxNode) -> Any:
     like = n.kind.endswith("Like")
     shape = n[0].shape if like else n.wholes("shape", [])
     x = paddle.uniform(shape, "float32", min=n.real("low", 0.0), max=n.real("high", 1.0))
@@ -110,18 +110,18 @@ def _uniform(n: Node) -> Any:
 
 
 @row("Bernoulli", folds=False)
-def _bernoulli(n: Node) -> Any:
+def _bernoulli(n: OnnxNode) -> Any:
     return cast(paddle.bernoulli(n[0]), _kind(n, True))
 
 
 @row("Multinomial", folds=False)
-def _multinomial(n: Node) -> Any:
+def _multinomial(n: OnnxNode) -> Any:
     x = paddle.multinomial(paddle.exp(n[0]), n.whole("sample_size", 1), replacement=True)
     return cast(x, type_name(n.whole("dtype", 6)))
 
 
 @row("Dropout", folds=False)
-def _dropout(n: Node) -> Any:
+def _dropout(n: OnnxNode) -> Any:
     """Nothing is left out unless the node says that it trains."""
     x = n[0]
     trains = bool(n.number(2, False)) if n.opset >= 12 else False

@@ -8,7 +8,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Lacking
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .elementwise import cast
 from .rows import row
@@ -16,7 +16,7 @@ from .shapes import padded
 
 
 @row("BatchNormalization", fixed=(3, 4))
-def _batch(n: Node) -> Any:
+def _batch(n: OnnxNode) -> Any:
     """Statistics of the file, which training does not change; those of the batch where the node says that it trains."""
     x, epsilon = n[0], n.real("epsilon", 1e-5)
     trains = bool(n.whole("training_mode", 0)) if n.opset >= 14 else sum(map(bool, n.outputs)) > 1
@@ -45,12 +45,12 @@ def _by_hand(x: Any, mean: Any, variance: Any, scale: Any, bias: Any, epsilon: f
 
 
 @row("InstanceNormalization")
-def _instance(n: Node) -> Any:
+def _instance(n: OnnxNode) -> Any:
     return F.instance_norm(n[0], weight=n[1], bias=n[2], eps=n.real("epsilon", 1e-5))
 
 
 @row("LayerNormalization")
-def _layer(n: Node) -> Any:
+def _layer(n: OnnxNode) -> Any:
     x, scale, bias = n[0], n[1], n.get(2)
     rank = len(x.shape)
     axis = n.whole("axis", -1) % rank
@@ -68,7 +68,7 @@ def _layer(n: Node) -> Any:
 
 
 @row("RMSNormalization")
-def _root_mean_square(n: Node) -> Any:
+def _root_mean_square(n: OnnxNode) -> Any:
     x = n[0]
     rank = len(x.shape)
     axes = list(range(n.whole("axis", -1) % rank, rank))
@@ -79,7 +79,7 @@ def _root_mean_square(n: Node) -> Any:
 
 
 @row("GroupNormalization")
-def _group(n: Node) -> Any:
+def _group(n: OnnxNode) -> Any:
     x, groups, scale, bias = n[0], n.whole("num_groups", 1), n[1], n[2]
     channels = x.shape[1]
     if n.opset < 21 and channels != scale.shape[0]:  # a number for each group
@@ -91,7 +91,7 @@ def _group(n: Node) -> Any:
 
 
 @row("LRN")
-def _local_response(n: Node) -> Any:
+def _local_response(n: OnnxNode) -> Any:
     x, size = n[0], n.whole("size", 1)
     alpha, beta, bias = n.real("alpha", 1e-4), n.real("beta", 0.75), n.real("bias", 1.0)
     if size % 2 and len(x.shape) == 4 and x.shape[1] > 0:
@@ -107,7 +107,7 @@ def _local_response(n: Node) -> Any:
 
 
 @row("LpNormalization")
-def _norm(n: Node) -> Any:
+def _norm(n: OnnxNode) -> Any:
     """Where the norm is 0 the result is 0."""
     x, p, axis = n[0], n.whole("p", 2), n.whole("axis", -1)
     if p == 1:
@@ -119,7 +119,7 @@ def _norm(n: Node) -> Any:
 
 
 @row("MeanVarianceNormalization")
-def _mean_variance(n: Node) -> Any:
+def _mean_variance(n: OnnxNode) -> Any:
     x, axes = n[0], n.wholes("axes", [0, 2, 3])
     mean = paddle.mean(x, axis=axes, keepdim=True)
     spread = paddle.mean(paddle.square(x), axis=axes, keepdim=True) - paddle.square(mean)

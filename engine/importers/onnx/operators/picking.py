@@ -11,7 +11,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Lacking, Malformed
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .rows import row
 
@@ -28,7 +28,7 @@ def forwards(index: Any, size: int) -> Any:
     return index + paddle.cast(below, kind_of(index)) * size
 
 
-def _places(n: Node, i: int, size: int) -> Any:
+def _places(n: OnnxNode, i: int, size: int) -> Any:
     """Operand *i*, places along an axis of that size."""
     array = n.array(i)
     if array is None:
@@ -48,7 +48,7 @@ _END = (1 << 31) - 1
 
 
 @row("Gather")
-def _gather(n: Node) -> Any:
+def _gather(n: OnnxNode) -> Any:
     x, axis = n[0], n.whole("axis", 0)
     axis = axis + len(x.shape) if axis < 0 else axis
     if axis == 0 and len(x.shape) == 2 and n.entry(0).learnt:
@@ -77,14 +77,14 @@ def _gather(n: Node) -> Any:
 
 
 @row("GatherElements")
-def _gather_elements(n: Node) -> Any:
+def _gather_elements(n: OnnxNode) -> Any:
     x, axis = n[0], n.whole("axis", 0) % len(n[0].shape)
     index = _places(n, 1, x.shape[axis])
     return paddle.take_along_axis(x, index, axis, broadcast=False)
 
 
 @row("GatherND")
-def _gather_nd(n: Node) -> Any:
+def _gather_nd(n: OnnxNode) -> Any:
     x, index, batch = n[0], n[1], n.whole("batch_dims", 0)
     depth = index.shape[-1]
     limits = x.shape[batch : batch + depth]
@@ -113,7 +113,7 @@ _REDUCES = {"none": "assign", "add": "add", "mul": "multiply", "max": "amax", "m
 
 
 @row("Scatter", "ScatterElements")
-def _scatter_elements(n: Node) -> Any:
+def _scatter_elements(n: OnnxNode) -> Any:
     x, axis = n[0], n.whole("axis", 0) % len(n[0].shape)
     index, how = _places(n, 1, x.shape[axis]), n.text("reduction", "none")
     if how not in _REDUCES:
@@ -122,7 +122,7 @@ def _scatter_elements(n: Node) -> Any:
 
 
 @row("ScatterND")
-def _scatter_nd(n: Node) -> Any:
+def _scatter_nd(n: OnnxNode) -> Any:
     """By way of the places of the elements in one row."""
     x, index, updates, how = n[0], n[1], n[2], n.text("reduction", "none")
     depth, shape = index.shape[-1], list(x.shape)
@@ -147,7 +147,7 @@ def _scatter_nd(n: Node) -> Any:
 
 
 @row("TensorScatter")
-def _written_behind(n: Node) -> Any:
+def _written_behind(n: OnnxNode) -> Any:
     """Rows of a cache, from a place of each sample on."""
     x, update = n[0], n[1]
     axis = n.whole("axis", -2) % len(x.shape)
@@ -166,7 +166,7 @@ def _written_behind(n: Node) -> Any:
 
 
 @row("Compress")
-def _compress(n: Node) -> Any:
+def _compress(n: OnnxNode) -> Any:
     x = n[0]
     condition = n.array(1)
     if not n.holds("axis"):
@@ -181,12 +181,12 @@ def _compress(n: Node) -> Any:
 
 
 @row("NonZero")
-def _nonzero(n: Node) -> Any:
+def _nonzero(n: OnnxNode) -> Any:
     return paddle.transpose(paddle.nonzero(n[0]), [1, 0])
 
 
 @row("OneHot")
-def _one_hot(n: Node) -> Any:
+def _one_hot(n: OnnxNode) -> Any:
     index, depth = n[0], int(n.ints(1, "a depth")[0])
     off, on = (paddle.reshape(p, []) for p in paddle.split(n[2], 2, axis=0))
     axis = n.whole("axis", -1)
@@ -202,7 +202,7 @@ def _one_hot(n: Node) -> Any:
 
 
 @row("ReverseSequence")
-def _reverse_sequence(n: Node) -> Any:
+def _reverse_sequence(n: OnnxNode) -> Any:
     x, lengths = n[0], n[1]
     time, batch = n.whole("time_axis", 0), n.whole("batch_axis", 1)
     steps = x.shape[time]
@@ -219,7 +219,7 @@ def _reverse_sequence(n: Node) -> Any:
 
 
 @row("Unique")
-def _unique(n: Node) -> Any:
+def _unique(n: OnnxNode) -> Any:
     if not n.whole("sorted", 1):
         raise Lacking("distinct elements in the order in which they come")
     x = n[0]

@@ -14,9 +14,9 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Lacking, Malformed
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
-from .convolutions import Windows
+from .convolutions import OnnxWindows
 from .rows import row
 from .shapes import padded
 
@@ -24,14 +24,14 @@ LARGEST = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
 AVERAGE = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
 
 
-class Pool(Windows):
+class Pool(OnnxWindows):
     """Windows of a pool; the last of them may reach over the end.
 
     Attributes:
         over: elements behind the pads that windows reach.
     """
 
-    def __init__(self, n: Node, x: Any) -> None:
+    def __init__(self, n: OnnxNode, x: Any) -> None:
         super().__init__(n, x, n.wholes("kernel_shape") or [])
         self.over = [0] * self.rank
         if n.whole("ceil_mode", 0):
@@ -74,7 +74,7 @@ class Pool(Windows):
 
 
 @row("MaxPool")
-def _largest(n: Node) -> Any:
+def _largest(n: OnnxNode) -> Any:
     x = n[0]
     pool = Pool(n, x)
     kind = kind_of(x)
@@ -93,7 +93,7 @@ def _largest_of(x: Any, pool: Pool) -> Any:
     return reduce(paddle.maximum, pool.slices(x))
 
 
-def _with_places(n: Node, x: Any, pool: Pool) -> Any:
+def _with_places(n: OnnxNode, x: Any, pool: Pool) -> Any:
     """The largest elements and where they stand in the whole tensor."""
     if any(d < 0 for d in x.shape):
         raise Lacking("places in a tensor of a size that is not known")
@@ -116,7 +116,7 @@ def _with_places(n: Node, x: Any, pool: Pool) -> Any:
 
 
 @row("AveragePool")
-def _average(n: Node) -> Any:
+def _average(n: OnnxNode) -> Any:
     x = n[0]
     pool = Pool(n, x)
     counts_pads = bool(n.whole("count_include_pad", 0))
@@ -142,7 +142,7 @@ def _sums(array: Any, pool: Pool) -> Any:
 
 
 @row("LpPool")
-def _power(n: Node) -> Any:
+def _power(n: OnnxNode) -> Any:
     x, p = n[0], float(n.whole("p", 2))
     pool = Pool(n, x)
     powers = paddle.pow(paddle.abs(x), p)
@@ -150,7 +150,7 @@ def _power(n: Node) -> Any:
     return paddle.pow(total, 1 / p)
 
 
-def _whole(function: Callable[..., Any]) -> Callable[[Node], Any]:
+def _whole(function: Callable[..., Any]) -> Callable[[OnnxNode], Any]:
     return lambda n: function(n[0], axis=list(range(2, len(n[0].shape))), keepdim=True)
 
 
@@ -159,14 +159,14 @@ row("GlobalMaxPool")(_whole(paddle.max))
 
 
 @row("GlobalLpPool")
-def _global_power(n: Node) -> Any:
+def _global_power(n: OnnxNode) -> Any:
     p = float(n.whole("p", 2))
     powers = paddle.pow(paddle.abs(n[0]), p)
     return paddle.pow(paddle.sum(powers, axis=list(range(2, len(n[0].shape))), keepdim=True), 1 / p)
 
 
 @row("MaxUnpool")
-def _unpool(n: Node) -> Any:
+def _unpool(n: OnnxNode) -> Any:
     """Elements back to their places in the whole tensor, zeros elsewhere."""
     x, places = n[0], n[1]
     kernel = n.wholes("kernel_shape") or []

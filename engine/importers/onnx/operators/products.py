@@ -6,13 +6,13 @@ from typing import Any
 
 from gradtool import paddle
 
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .rows import row
 
 
 @row("MatMul")
-def _product(n: Node) -> Any:
+def _product(n: OnnxNode) -> Any:
     return product(n[0], n[1])
 
 
@@ -24,7 +24,7 @@ def product(x: Any, y: Any) -> Any:
 
 
 @row("Gemm")
-def _general(n: Node) -> Any:
+def _general(n: OnnxNode) -> Any:
     x, y = n[0], n[1]
     alpha, beta = n.real("alpha", 1.0), n.real("beta", 1.0)
     z = paddle.matmul(x, y, transpose_x=bool(n.whole("transA", 0)), transpose_y=bool(n.whole("transB", 0)))
@@ -35,10 +35,10 @@ def _general(n: Node) -> Any:
 
 
 @row("Einsum")
-def _einstein(n: Node) -> Any:
+def _einstein(n: OnnxNode) -> Any:
     return paddle.einsum(n.text("equation", "").replace(" ", ""), *n.every())
 
 
 @row("Det")
-def _determinant(n: Node) -> Any:
+def _determinant(n: OnnxNode) -> Any:
     return paddle.linalg.det(n[0])

@@ -14,7 +14,7 @@ from gradtool import paddle
 
 from ..errors import Lacking
 from ..narrow import CARRIERS, LIMITS, SMALL, become, to_even
-from ..node import Entry, Node
+from ..node import GraphName, OnnxNode
 from ..tensors import kind_of, meant, type_name
 from .convolutions import convolution
 from .elementwise import straight
@@ -61,14 +61,14 @@ def restored(x: Any, scale: Any, zero: Any) -> Any:
     return paddle.cast(wide * paddle.cast(scale, "float64"), kind)
 
 
-def _operands(n: Node, x: Any) -> tuple[Any, Any]:
+def _operands(n: OnnxNode, x: Any) -> tuple[Any, Any]:
     axis, block = n.whole("axis", 1), n.whole("block_size", 0)
     scale = _spread(n[1], x, axis, block)
     return scale, _spread(n[2], x, axis, block) if n.has(2) else None
 
 
 @row("QuantizeLinear", fixed=(1, 2))
-def _quantize(n: Node) -> Any:
+def _quantize(n: OnnxNode) -> Any:
     x = n[0]
     number = n.whole("output_dtype", 0) or 2
     kind = n.meant(2) if n.has(2) else meant(number) or type_name(number)
@@ -77,21 +77,21 @@ def _quantize(n: Node) -> Any:
 
 
 @row("DequantizeLinear", fixed=(1, 2))
-def _dequantize(n: Node) -> Any:
+def _dequantize(n: OnnxNode) -> Any:
     entry = n.entry(0)
     x = n[0]
     scale, zero = _operands(n, x)
     y = restored(x, scale, zero)
     if n.folding:
         n.builder.note(WEIGHTS)
-        return Entry(entry.name or n.outputs[0], array=np.asarray(y.numpy()), learnt=y.ndim > 0)
+        return GraphName(entry.name or n.outputs[0], array=np.asarray(y.numpy()), learnt=y.ndim > 0)
     if entry.real is None or kind_of(entry.real) != kind_of(y):
         return y
     n.builder.note(STRAIGHT)
     return straight(y, entry.real)
 
 
-def _moved(n: Node, x: int, zero: int, axis: int | None = None) -> Any:
+def _moved(n: OnnxNode, x: int, zero: int, axis: int | None = None) -> Any:
     """Operand *x* without its zero point, in whole numbers of 32 bits."""
     wide = paddle.cast(n[x], "int32")
     if not n.has(zero):
@@ -102,7 +102,7 @@ def _moved(n: Node, x: int, zero: int, axis: int | None = None) -> Any:
     return wide - (paddle.reshape(point, []) if len(point.shape) == 1 and point.shape[0] == 1 else point)
 
 
-def _read(n: Node, i: int, axis: int) -> Any:
+def _read(n: OnnxNode, i: int, axis: int) -> Any:
     """The real numbers that operand *i* stands for by the scale and the zero point behind it."""
     x, real = n[i], n.entry(i).real
     y = restored(x, _spread(n[i + 1], x, axis, 0), _spread(n[i + 2], x, axis, 0))
@@ -113,25 +113,25 @@ def _read(n: Node, i: int, axis: int) -> Any:
 
 
 @row("MatMulInteger")
-def _whole_product(n: Node) -> Any:
+def _whole_product(n: OnnxNode) -> Any:
     return product(_moved(n, 0, 2, -2), _moved(n, 1, 3, -1))
 
 
 @row("ConvInteger")
-def _whole_convolution(n: Node) -> Any:
+def _whole_convolution(n: OnnxNode) -> Any:
     x, weight = (paddle.cast(_moved(n, i, i + 2, 0 if i else None), "float64") for i in (0, 1))
     return paddle.cast(convolution(n, x, weight, None), "int32")
 
 
 @row("QLinearMatMul")
-def _quantized_product(n: Node) -> Any:
+def _quantized_product(n: OnnxNode) -> Any:
     a, b = _read(n, 0, -2), _read(n, 3, -1)
     wide = paddle.matmul(paddle.cast(a, "float64"), paddle.cast(b, "float64"))
     return n.made(quantized(wide, n[6], n[7], kind_of(n[7])), real=paddle.cast(wide, kind_of(n[6])))
 
 
 @row("QLinearConv")
-def _quantized_convolution(n: Node) -> Any:
+def _quantized_convolution(n: OnnxNode) -> Any:
     x, weight = _read(n, 0, 1), _read(n, 3, 0)
     y = convolution(n, x, weight, None)
     if n.has(8):

@@ -11,7 +11,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Lacking, Malformed
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .elementwise import cast
 from .rows import row
@@ -39,7 +39,7 @@ _ACTIVATIONS: dict[str, tuple[Callable[..., Function], tuple[float, float]]] = {
 """Name -> what makes the function of two numbers, and these where the node does not say them."""
 
 
-class Layer:
+class RecurrentLayer:
     """A recurrent layer: its weights, direction by direction.
 
     Args:
@@ -47,7 +47,7 @@ class Layer:
         usual: the names of the activations of one direction.
     """
 
-    def __init__(self, n: Node, gates: int, usual: list[str]) -> None:
+    def __init__(self, n: OnnxNode, gates: int, usual: list[str]) -> None:
         self.n = n
         self.gates = gates
         direction = n.text("direction", "forward")
@@ -148,8 +148,8 @@ def _linear(x: Any, weight: Any, bias: Any) -> Any:
 
 
 @row("RNN")
-def _plain(n: Node) -> Any:
-    layer = Layer(n, 1, ["Tanh"])
+def _plain(n: OnnxNode) -> Any:
+    layer = RecurrentLayer(n, 1, ["Tanh"])
 
     def step(d: int) -> Callable[..., tuple[Any, ...]]:
         weight, again, first, second = layer.sums(d)
@@ -160,8 +160,8 @@ def _plain(n: Node) -> Any:
 
 
 @row("LSTM")
-def _long_short(n: Node) -> Any:
-    layer = Layer(n, 4, ["Sigmoid", "Tanh", "Tanh"])
+def _long_short(n: OnnxNode) -> Any:
+    layer = RecurrentLayer(n, 4, ["Sigmoid", "Tanh", "Tanh"])
     coupled = bool(n.whole("input_forget", 0))
 
     def step(d: int) -> Callable[..., tuple[Any, ...]]:
@@ -188,8 +188,8 @@ def _peeped(gate: Any, weight: Any, cell: Any) -> Any:
 
 
 @row("GRU")
-def _gated(n: Node) -> Any:
-    layer = Layer(n, 3, ["Sigmoid", "Tanh"])
+def _gated(n: OnnxNode) -> Any:
+    layer = RecurrentLayer(n, 3, ["Sigmoid", "Tanh"])
     resets_after = bool(n.whole("linear_before_reset", 0))
 
     def step(d: int) -> Callable[..., tuple[Any, ...]]:

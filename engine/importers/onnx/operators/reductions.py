@@ -10,13 +10,13 @@ import numpy as np
 from gradtool import paddle
 
 from ....core.spec import dtype
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .elementwise import cast, is_whole
 from .rows import row
 
 
-def _axes(n: Node) -> tuple[Any, bool]:
+def _axes(n: OnnxNode) -> tuple[Any, bool]:
     """The axes of a reduction, None for all; and whether nothing is reduced."""
     axes = n.wholes("axes") if n.holds("axes") else None
     if n.has(1):
@@ -84,8 +84,8 @@ REDUCED: dict[str, tuple[Function, Function, Function]] = {
 """Operator -> what is done to each element, how they become one, and what is done to that."""
 
 
-def _reduced(before: Function, reduce: Function, after: Function) -> Callable[[Node], Any]:
-    def emit(n: Node) -> Any:
+def _reduced(before: Function, reduce: Function, after: Function) -> Callable[[OnnxNode], Any]:
+    def emit(n: OnnxNode) -> Any:
         axes, nothing = _axes(n)
         x = n[0]
         if nothing:
@@ -101,7 +101,7 @@ for _kind, _parts in REDUCED.items():
 
 
 @row("ArgMax", "ArgMin")
-def _arg(n: Node) -> Any:
+def _arg(n: OnnxNode) -> Any:
     x, axis, keep = n[0], n.whole("axis", 0), bool(n.whole("keepdims", 1))
     function = paddle.argmax if n.kind == "ArgMax" else paddle.argmin
     if not n.whole("select_last_index", 0):
@@ -110,12 +110,12 @@ def _arg(n: Node) -> Any:
 
 
 @row("CumSum")
-def _running_sum(n: Node) -> Any:
+def _running_sum(n: OnnxNode) -> Any:
     return _running(n, lambda x, axis: cast(paddle.cumsum(x, axis=axis), kind_of(x)), lambda y, x: y - x)
 
 
 @row("CumProd")
-def _running_product(n: Node) -> Any:
+def _running_product(n: OnnxNode) -> Any:
     def shifted(y: Any, x: Any) -> Any:
         axis = n.ints(1)[0] % len(x.shape)
         first = paddle.ones_like(paddle.slice(x, [axis], [0], [1]))
@@ -124,7 +124,7 @@ def _running_product(n: Node) -> Any:
     return _running(n, lambda x, axis: cast(paddle.cumprod(x, dim=axis), kind_of(x)), shifted)
 
 
-def _running(n: Node, function: Callable[[Any, int], Any], exclusive: Callable[[Any, Any], Any]) -> Any:
+def _running(n: OnnxNode, function: Callable[[Any, int], Any], exclusive: Callable[[Any, Any], Any]) -> Any:
     x = n[0]
     axis = n.ints(1, "an axis")[0] % len(x.shape)
     reverse = bool(n.whole("reverse", 0))
@@ -135,7 +135,7 @@ def _running(n: Node, function: Callable[[Any, int], Any], exclusive: Callable[[
 
 
 @row("TopK")
-def _top(n: Node) -> Any:
+def _top(n: OnnxNode) -> Any:
     k = n.ints(1, "a number of elements")[0] if n.has(1) else n.whole("k", 1)
     return tuple(
         paddle.topk(

@@ -1,6 +1,6 @@
 """The table of operators: name and version of ONNX -> a function that emits operators of gradtool.
 
-A row is a function of a :class:`..node.Node` with the decorator :func:`row`. It gives what the node makes: one
+A row is a function of a :class:`..node.OnnxNode` with the decorator :func:`row`. It gives what the node makes: one
 variable, or a tuple of them, None for an output that nobody asked for. It is also called in dynamic mode, with
 tensors, where all that a node reads is constant: so constants are folded without a second table.
 """

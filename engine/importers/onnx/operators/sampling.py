@@ -8,18 +8,18 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Lacking, Malformed
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .rows import row
 
 
 @row("AffineGrid", since=20)
-def _affine(n: Node) -> Any:
+def _affine(n: OnnxNode) -> Any:
     return F.affine_grid(n[0], n.ints(1, "a size"), align_corners=bool(n.whole("align_corners", 0)))
 
 
 @row("GridSample", since=16)
-def _grid(n: Node) -> Any:
+def _grid(n: OnnxNode) -> Any:
     mode, beyond, corners = (
         n.text("mode", "linear"),
         n.text("padding_mode", "zeros"),

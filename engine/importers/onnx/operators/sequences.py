@@ -9,24 +9,24 @@ import numpy as np
 from gradtool import paddle
 
 from ..errors import Lacking, Malformed
-from ..node import Entry, Node
+from ..node import GraphName, OnnxNode
 from .rows import row
 
 
-def _entries(n: Node, i: int) -> list[Entry]:
+def _entries(n: OnnxNode, i: int) -> list[GraphName]:
     many = n.entry(i).many
     if many is None:
         raise Lacking("a sequence that is not known")
     return many
 
 
-def _sequence(n: Node, entries: list[Entry]) -> Entry:
-    made = Entry(n.outputs[0])
+def _sequence(n: OnnxNode, entries: list[GraphName]) -> GraphName:
+    made = GraphName(n.outputs[0])
     made.many = entries
     return made
 
 
-def _place(n: Node, i: int, count: int) -> int:
+def _place(n: OnnxNode, i: int, count: int) -> int:
     place = n.ints(i, "a place in a sequence")[0]
     if not -count <= place < max(count, 1):
         raise Malformed(f"it takes element {place} of a sequence of {count}")
@@ -34,28 +34,28 @@ def _place(n: Node, i: int, count: int) -> int:
 
 
 @row("SequenceConstruct", folds=False)
-def _constructed(n: Node) -> Any:
+def _constructed(n: OnnxNode) -> Any:
     return _sequence(n, [n.entry(i) for i in range(len(n))])
 
 
 @row("SequenceEmpty", folds=False)
-def _empty(n: Node) -> Any:
+def _empty(n: OnnxNode) -> Any:
     return _sequence(n, [])
 
 
 @row("SequenceAt", folds=False)
-def _at(n: Node) -> Any:
+def _at(n: OnnxNode) -> Any:
     entries = _entries(n, 0)
     return entries[_place(n, 1, len(entries))]
 
 
 @row("SequenceLength", folds=False)
-def _length(n: Node) -> Any:
+def _length(n: OnnxNode) -> Any:
     return np.asarray(len(_entries(n, 0)), "int64")
 
 
 @row("SequenceInsert", folds=False)
-def _inserted(n: Node) -> Any:
+def _inserted(n: OnnxNode) -> Any:
     entries = list(_entries(n, 0))
     place = n.ints(2, "a place in a sequence")[0] if n.has(2) else len(entries)
     entries.insert(place, n.entry(1))
@@ -63,7 +63,7 @@ def _inserted(n: Node) -> Any:
 
 
 @row("SequenceErase", folds=False)
-def _erased(n: Node) -> Any:
+def _erased(n: OnnxNode) -> Any:
     entries = list(_entries(n, 0))
     if not entries:
         raise Malformed("it takes an element out of an empty sequence")
@@ -72,7 +72,7 @@ def _erased(n: Node) -> Any:
 
 
 @row("SplitToSequence", folds=False)
-def _split(n: Node) -> Any:
+def _split(n: OnnxNode) -> Any:
     x, axis = n[0], n.whole("axis", 0)
     whole = x.shape[axis]
     if whole < 0:
@@ -86,11 +86,11 @@ def _split(n: Node) -> Any:
     parts = paddle.split(x, sizes, axis=axis) if len(sizes) > 1 else [paddle.assign(x)]
     if not n.has(1) and not n.whole("keepdims", 1):
         parts = [paddle.squeeze(p, axis=[axis]) for p in parts]
-    return _sequence(n, [Entry("", p) for p in parts])
+    return _sequence(n, [GraphName("", p) for p in parts])
 
 
 @row("ConcatFromSequence", folds=False)
-def _joined(n: Node) -> Any:
+def _joined(n: OnnxNode) -> Any:
     values = [n.builder.value(e, False) for e in _entries(n, 0)]
     if not values:
         raise Malformed("it joins an empty sequence")
@@ -99,12 +99,12 @@ def _joined(n: Node) -> Any:
 
 
 @row("Optional", "OptionalGetElement", folds=False)
-def _optional(n: Node) -> Any:
+def _optional(n: OnnxNode) -> Any:
     if not n.has(0):
         raise Lacking("an optional value that is not there")
     return n.entry(0)
 
 
 @row("OptionalHasElement", folds=False)
-def _present(n: Node) -> Any:
+def _present(n: OnnxNode) -> Any:
     return np.asarray(n.has(0))

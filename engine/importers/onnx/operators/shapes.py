@@ -11,7 +11,7 @@ from gradtool import paddle
 
 from .. import sizes
 from ..errors import Lacking, Malformed
-from ..node import Node
+from ..node import OnnxNode
 from ..tensors import kind_of
 from .activations import flat
 from .rows import row
@@ -22,7 +22,7 @@ def picked(tensor: Any, i: int) -> Any:
     return paddle.slice(tensor, [0], [i], [i + 1])
 
 
-def mixed(n: Node, i: int, spare: bool = False) -> Any:
+def mixed(n: OnnxNode, i: int, spare: bool = False) -> Any:
     """Operand *i*, a list of sizes: numbers where they are known, variables elsewhere.
 
     Args:
@@ -40,7 +40,7 @@ def mixed(n: Node, i: int, spare: bool = False) -> Any:
 
 
 @row("Shape", folds=False)
-def _shape(n: Node) -> Any:
+def _shape(n: OnnxNode) -> Any:
     held = sizes.followed(n) or []
     if all(d is not None for d in held):
         return np.asarray(held, "int64")
@@ -51,13 +51,13 @@ def _shape(n: Node) -> Any:
 
 
 @row("Size", folds=False)
-def _size(n: Node) -> Any:
+def _size(n: OnnxNode) -> Any:
     shape = n[0].shape
     return np.asarray(math.prod(shape), "int64") if all(d >= 0 for d in shape) else paddle.numel(n[0])
 
 
 @row("Reshape")
-def _reshape(n: Node) -> Any:
+def _reshape(n: OnnxNode) -> Any:
     x = n[0]
     if n.holds("shape"):
         return paddle.reshape(x, n.wholes("shape"))
@@ -76,7 +76,7 @@ def _reshape(n: Node) -> Any:
     return paddle.reshape(x, shape)
 
 
-def _with_own(x: Any, shape: list[Any], n: Node) -> list[Any]:
+def _with_own(x: Any, shape: list[Any], n: OnnxNode) -> list[Any]:
     """A shape of numbers and variables in which 0 means the operand's own size."""
     if n.whole("allowzero", 0):
         raise Lacking("a size of 0 beside sizes that are computed")
@@ -101,7 +101,7 @@ def _with_zero(x: Any, shape: list[int]) -> list[int]:
 
 
 @row("Flatten")
-def _flatten(n: Node) -> Any:
+def _flatten(n: OnnxNode) -> Any:
     x, axis = n[0], n.whole("axis", 1)
     axis = axis + len(x.shape) if axis < 0 else axis
     if axis == 0:
@@ -109,12 +109,12 @@ def _flatten(n: Node) -> Any:
     return flat(x, axis)
 
 
-def _axes(n: Node) -> Any:
+def _axes(n: OnnxNode) -> Any:
     return n.ints(1, "axes") if n.has(1) else n.wholes("axes")
 
 
 @row("Squeeze")
-def _squeeze(n: Node) -> Any:
+def _squeeze(n: OnnxNode) -> Any:
     x, axes = n[0], _axes(n)
     wrong = [a for a in axes or () if x.shape[a] not in (1, -1)]
     if wrong:
@@ -123,7 +123,7 @@ def _squeeze(n: Node) -> Any:
 
 
 @row("Unsqueeze")
-def _unsqueeze(n: Node) -> Any:
+def _unsqueeze(n: OnnxNode) -> Any:
     x, axes = n[0], _axes(n)
     if axes is None:
         raise Malformed("it lacks its axes")
@@ -135,14 +135,14 @@ def _unsqueeze(n: Node) -> Any:
 
 
 @row("Transpose")
-def _transpose(n: Node) -> Any:
+def _transpose(n: OnnxNode) -> Any:
     x = n[0]
     order = n.wholes("perm", list(range(len(x.shape)))[::-1])
     return paddle.transpose(x, order) if order else paddle.assign(x)
 
 
 @row("Expand")
-def _expand(n: Node) -> Any:
+def _expand(n: OnnxNode) -> Any:
     x, shape = n[0], mixed(n, 1)
     if not isinstance(shape, list):
         raise Lacking("a shape that is computed")
@@ -161,18 +161,18 @@ def _larger(own: int, asked: Any) -> Any:
 
 
 @row("Tile")
-def _tile(n: Node) -> Any:
+def _tile(n: OnnxNode) -> Any:
     repeats = mixed(n, 1)
     return paddle.tile(n[0], repeats) if not isinstance(repeats, list) or repeats else paddle.assign(n[0])
 
 
 @row("Concat")
-def _concat(n: Node) -> Any:
+def _concat(n: OnnxNode) -> Any:
     return paddle.concat(n.every(), axis=n.whole("axis", 1))
 
 
 @row("Split")
-def _split(n: Node) -> Any:
+def _split(n: OnnxNode) -> Any:
     x, axis = n[0], n.whole("axis", 0)
     whole = x.shape[axis]
     parts = n.wholes("split") if n.holds("split") else (n.ints(1, "sizes") if n.has(1) else None)
@@ -196,7 +196,7 @@ def _split(n: Node) -> Any:
 
 
 @row("Slice")
-def _slice(n: Node) -> Any:
+def _slice(n: OnnxNode) -> Any:
     x = n[0]
     rank = len(x.shape)
     if n.opset < 10:
@@ -217,7 +217,7 @@ def _slice(n: Node) -> Any:
     return paddle.slice(x, axes, [e[0] for e in edges], [e[1] for e in edges]) if axes else paddle.assign(x)
 
 
-def _bounds(n: Node, i: int) -> list[Any]:
+def _bounds(n: OnnxNode, i: int) -> list[Any]:
     bounds = mixed(n, i)
     if not isinstance(bounds, list):
         shape = bounds.shape
@@ -261,7 +261,7 @@ def _backwards(x: Any, axes: list[int], starts: list[Any], ends: list[Any], step
 
 
 @row("Pad")
-def _pad(n: Node) -> Any:
+def _pad(n: OnnxNode) -> Any:
     x, mode = n[0], n.text("mode", "constant")
     rank = len(x.shape)
     pads = n.wholes("pads", n.wholes("paddings")) if n.opset < 11 else n.ints(1, "pads")
@@ -313,7 +313,7 @@ def _places(size: int, before: int, after: int, mode: str) -> list[int]:
 
 
 @row("DepthToSpace")
-def _depth_to_space(n: Node) -> Any:
+def _depth_to_space(n: OnnxNode) -> Any:
     x, size = n[0], n.whole("blocksize", 1)
     batch, channels, height, width = x.shape
     if n.text("mode", "DCR") == "CRD":
@@ -326,7 +326,7 @@ def _depth_to_space(n: Node) -> Any:
 
 
 @row("SpaceToDepth")
-def _space_to_depth(n: Node) -> Any:
+def _space_to_depth(n: OnnxNode) -> Any:
     x, size = n[0], n.whole("blocksize", 1)
     batch, channels, height, width = x.shape
     y = paddle.reshape(x, [batch, channels, height // size, size, width // size, size])
@@ -335,7 +335,7 @@ def _space_to_depth(n: Node) -> Any:
 
 
 @row("Trilu")
-def _triangle(n: Node) -> Any:
+def _triangle(n: OnnxNode) -> Any:
     x, k = n[0], n.ints(1, "a diagonal")[0] if n.has(1) else 0
     kind = kind_of(x)
     wide = paddle.cast(x, "int32") if kind in ("bool", "uint8", "int8") else x
@@ -344,7 +344,7 @@ def _triangle(n: Node) -> Any:
 
 
 @row("CenterCropPad")
-def _centred(n: Node) -> Any:
+def _centred(n: OnnxNode) -> Any:
     """Cut or filled up at both ends."""
     x, wanted = n[0], n.ints(1, "a shape")
     rank = len(x.shape)

@@ -1,6 +1,6 @@
 """How operators of programs are written as nodes of ONNX: a file for each family, a row for each operator.
 
-A row is a function of a :class:`..writing.Call`; it gives the name of its result, or of several by their slots.
+A row is a function of a :class:`..writing.OnnxCall`; it gives the name of its result, or of several by their slots.
 """
 
 import importlib

@@ -13,7 +13,7 @@ from typing import Any
 from ....ir.operator import Operator
 from ....ir.variable import DENSE, Variable
 from ..tensors import type_number
-from ..writing import Call, Unwritten, Writer
+from ..writing import GraphWriter, MissingRow, OnnxCall
 from .rows import writes
 
 
@@ -34,24 +34,24 @@ def _needed(op: Operator, inside: Any) -> list[Variable]:
     return [v for v in dict.fromkeys(read) if v.kind == DENSE and v in made]
 
 
-def _nothing(w: Writer, v: Variable) -> str:
+def _nothing(w: GraphWriter, v: Variable) -> str:
     """Zeros in the type of a variable, without any element where its sizes are not all known."""
     shape = w.constant([max(d, 0) for d in v.shape])
     return w.node("Expand", w.number(0, v), shape)
 
 
-def _before(w: Writer, v: Variable) -> str:
+def _before(w: GraphWriter, v: Variable) -> str:
     """What a variable is where its block does not run."""
     return w.of(v) if w.has_value(v) else _nothing(w, v)
 
 
 def _expect_dense(variables: Sequence[Variable]) -> None:
     if any(v.kind != DENSE for v in variables):
-        raise Unwritten("with arrays of tensors")
+        raise MissingRow("with arrays of tensors")
 
 
 @writes("conditional_block")
-def _branch(c: Call) -> Any:
+def _branch(c: OnnxCall) -> Any:
     w, inside = c.w, c.op.sub_blocks[0]
     results = [v for v in c.results("Out") if v is not None]
     needed = _needed(c.op, inside)
@@ -70,17 +70,17 @@ def _branch(c: Call) -> Any:
     return {"Out": made[: len(results)]}
 
 
-def _taken(c: Call, then: Any, other: Any) -> list[str]:
+def _taken(c: OnnxCall, then: Any, other: Any) -> list[str]:
     """An ``If`` by the condition of a block."""
     condition = c.w.node("Reshape", c["Cond"], c.w.constant([], "int64"))
     return c.w.several("If", [condition], then.count, then_branch=then.proto("then"), else_branch=other.proto("else"))
 
 
 @writes("conditional_block_grad")
-def _branch_back(c: Call) -> Any:
+def _branch_back(c: OnnxCall) -> Any:
     w, inside = c.w, c.op.sub_blocks[0]
     if any(c.results("Written")):
-        raise Unwritten("of a branch that overwrites what it reads")
+        raise MissingRow("of a branch that overwrites what it reads")
     pairs = list(zip(c.many("Input"), c.results("Input@GRAD"), strict=True))
     wanted = [(x, inside.vars.get(f"{x.name}@GRAD")) for x, gradient in pairs if gradient is not None]
     with w.graph() as then:
@@ -94,15 +94,15 @@ def _branch_back(c: Call) -> Any:
     return {"Input@GRAD": [None if gradient is None else next(made) for _, gradient in pairs]}
 
 
-def _zeros(w: Writer, like: Variable) -> str:
+def _zeros(w: GraphWriter, like: Variable) -> str:
     return w.node("Expand", w.number(0, like), w.shape(like))
 
 
 @writes("select_input")
-def _selected(c: Call) -> Any:
+def _selected(c: OnnxCall) -> Any:
     w, choices = c.w, c.many("X")
     if len(choices) != 2:
-        raise Unwritten(f"of {len(choices)} branches")
+        raise MissingRow(f"of {len(choices)} branches")
     _expect_dense(choices)
     graphs = []
     for v in choices:
@@ -115,19 +115,19 @@ def _selected(c: Call) -> Any:
 
 
 @writes("select_output")
-def _handed_on(c: Call) -> Any:
+def _handed_on(c: OnnxCall) -> Any:
     """To both branches: the gradient of the one that was not taken does not look at it."""
     return {"Out": [c.w.node("Identity", c["X"]) for _ in c.results("Out")]}
 
 
 @writes("while")
-def _loop(c: Call) -> Any:
+def _loop(c: OnnxCall) -> Any:
     w, inside, condition = c.w, c.op.sub_blocks[0], c.var("Condition")
     results = [v for v in c.results("Out") if v is not None]
     carried = [v for v in results if v is not condition]
     _expect_dense(results)
     if not all(map(w.has_value, carried)):
-        raise Unwritten("that makes a variable which nothing gave a value before")
+        raise MissingRow("that makes a variable which nothing gave a value before")
     scalar = w.constant([], "int64")
     start = [w.of(v) for v in carried]
     go_on = w.node("Reshape", w.of(condition), scalar)

@@ -6,11 +6,11 @@ from typing import Any
 
 from ....ir.variable import Variable
 from ....ops.library.convolve import Geometry
-from ..writing import Call, Unwritten, Writer
+from ..writing import GraphWriter, MissingRow, OnnxCall
 from .rows import writes_images
 
 
-def _windows(c: Call, image: tuple[int, ...], transposed: bool = False) -> dict[str, Any]:
+def _windows(c: OnnxCall, image: tuple[int, ...], transposed: bool = False) -> dict[str, Any]:
     """How windows lie, as nodes say it.
 
     Args:
@@ -20,7 +20,7 @@ def _windows(c: Call, image: tuple[int, ...], transposed: bool = False) -> dict[
     geometry = Geometry.of(c.attrs, transposed=transposed)  # type: ignore[no-untyped-call]
     window = c.var("Filter").shape[2:]
     if geometry.padding_algorithm == "SAME" and min(image) < 0:
-        raise Unwritten("with the padding SAME, of images of any size")
+        raise MissingRow("with the padding SAME, of images of any size")
     sizes = (None, image) if transposed else (image, None)
     pads, dilations = geometry.settled(c.op.type, window, *sizes)
     return {
@@ -39,37 +39,37 @@ def _rest(how: dict[str, Any], window: tuple[int, ...], few: tuple[int, ...], ma
         reached = (few[i] - 1) * how["strides"][i] + reach - how["pads"][i] - how["pads"][rank + i]
         rest.append(many[i] - reached)
     if min(rest) < 0:
-        raise Unwritten("of a window that is larger than its image")
+        raise MissingRow("of a window that is larger than its image")
     return rest
 
 
 @writes_images("conv2d", "depthwise_conv2d", "conv3d")
-def _convolution(c: Call) -> Any:
+def _convolution(c: OnnxCall) -> Any:
     c.only("Bias", "ResidualData")
     return c.w.node("Conv", c["Input"], c["Filter"], **_windows(c, c.var("Input").shape[2:]))
 
 
 @writes_images("conv2d_transpose", "depthwise_conv2d_transpose", "conv3d_transpose")
-def _transposed(c: Call) -> Any:
+def _transposed(c: OnnxCall) -> Any:
     c.only("Bias")
     x, out, window = c.var("Input"), c.out("Output"), c.var("Filter").shape[2:]
     how = _windows(c, x.shape[2:], transposed=True)
     more = list(c.attrs["output_padding"]) or [0] * len(window)
     if c.attrs["output_size"]:
         if out is None or min(*x.shape[2:], *out.shape[2:]) < 0:
-            raise Unwritten("with output_size, of images of any size")
+            raise MissingRow("with output_size, of images of any size")
         more = _rest(how, window, x.shape[2:], out.shape[2:])
     return {"Output": c.w.node("ConvTranspose", c["Input"], c["Filter"], **how, output_padding=more)}
 
 
-def _of_filter(w: Writer, x: str, xv: Variable, g: str, weight: Variable, how: dict[str, Any]) -> str:
+def _of_filter(w: GraphWriter, x: str, xv: Variable, g: str, weight: Variable, how: dict[str, Any]) -> str:
     """The gradient of a filter: what goes in, convolved with what arrives; batch and channels change places."""
     groups, size = how["group"], weight.shape[2:]
     swapped = [1, 0, *range(2, 2 + len(size))]
     if groups > 1:
         _, channels, *space = xv.shape
         if min(channels, *space) < 0:
-            raise Unwritten("in groups, of images of any size")
+            raise MissingRow("in groups, of images of any size")
         x = w.node("Reshape", x, w.constant([-1, groups, channels // groups, *space]))
         x = w.node("Transpose", x, perm=[2, 1, 0, *range(3, 3 + len(size))])
         x = w.node("Reshape", x, w.constant([channels // groups, -1, *space]))
@@ -83,13 +83,13 @@ def _of_filter(w: Writer, x: str, xv: Variable, g: str, weight: Variable, how: d
 
 
 @writes_images("conv2d_grad", "depthwise_conv2d_grad", "conv3d_grad")
-def _convolution_back(c: Call) -> Any:
+def _convolution_back(c: OnnxCall) -> Any:
     c.only("Bias")
     w, x, weight, g = c.w, c.var("Input"), c.var("Filter"), c.var("Output@GRAD")
     how, made = _windows(c, x.shape[2:]), {}
     if c.out("Input@GRAD") is not None:
         if min(*x.shape[2:], *g.shape[2:]) < 0:
-            raise Unwritten("of images of any size")
+            raise MissingRow("of images of any size")
         more = _rest(how, weight.shape[2:], g.shape[2:], x.shape[2:])
         made["Input@GRAD"] = w.node("ConvTranspose", c["Output@GRAD"], c["Filter"], **how, output_padding=more)
     if c.out("Filter@GRAD") is not None:
@@ -98,7 +98,7 @@ def _convolution_back(c: Call) -> Any:
 
 
 @writes_images("conv2d_transpose_grad", "depthwise_conv2d_transpose_grad", "conv3d_transpose_grad")
-def _transposed_back(c: Call) -> Any:
+def _transposed_back(c: OnnxCall) -> Any:
     c.only("Bias")
     w, x, weight, g = c.w, c.var("Input"), c.var("Filter"), c.var("Output@GRAD")
     how, made = _windows(c, x.shape[2:], transposed=True), {}

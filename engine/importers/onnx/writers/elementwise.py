@@ -8,7 +8,7 @@ from typing import Any
 
 from ....ir.variable import Variable
 from ..tensors import type_number
-from ..writing import Call, Unwritten, Writer
+from ..writing import GraphWriter, MissingRow, OnnxCall
 from .rows import TABLE, writes
 
 UNARY = {
@@ -24,19 +24,19 @@ BINARY = {
 }  # fmt: skip
 
 
-def _unary(kind: str) -> Callable[[Call], Any]:
+def _unary(kind: str) -> Callable[[OnnxCall], Any]:
     return lambda c: c.w.node(kind, c["X"])
 
 
-def _binary(kind: str) -> Callable[[Call], Any]:
-    def write(c: Call) -> Any:
+def _binary(kind: str) -> Callable[[OnnxCall], Any]:
+    def write(c: OnnxCall) -> Any:
         x, y = aligned(c)
         return c.w.node(kind, x, y)
 
     return write
 
 
-def aligned(c: Call) -> tuple[str, str]:
+def aligned(c: OnnxCall) -> tuple[str, str]:
     """Both operands; the second one with axes of 1 where the attribute ``axis`` places it elsewhere than at the end."""
     x, y, axis = c.var("X"), c.var("Y"), c.attrs.get("axis", -1)
     if axis in (-1, len(x.shape) - len(y.shape)) or len(x.shape) <= len(y.shape):
@@ -53,12 +53,12 @@ for _type, _kind in BINARY.items():
 
 
 @writes("not_equal")
-def _not_equal(c: Call) -> Any:
+def _not_equal(c: OnnxCall) -> Any:
     return c.w.node("Not", c.w.node("Equal", c["X"], c["Y"]))
 
 
 @writes("elementwise_floordiv", "elementwise_mod")
-def _divided(c: Call) -> Any:
+def _divided(c: OnnxCall) -> Any:
     """Quotients are rounded down, and remainders have the sign of the divisor; ``Div`` cuts whole quotients off."""
     w, (x, y), out = c.w, aligned(c), c.out()
     assert out is not None
@@ -70,27 +70,27 @@ def _divided(c: Call) -> Any:
 
 
 @writes("square")
-def _square(c: Call) -> Any:
+def _square(c: OnnxCall) -> Any:
     return c.w.node("Mul", c["X"], c["X"])
 
 
 @writes("rsqrt")
-def _rsqrt(c: Call) -> Any:
+def _rsqrt(c: OnnxCall) -> Any:
     return c.w.node("Reciprocal", c.w.node("Sqrt", c["X"]))
 
 
 @writes("silu")
-def _silu(c: Call) -> Any:
+def _silu(c: OnnxCall) -> Any:
     return c.w.node("Mul", c["X"], c.w.node("Sigmoid", c["X"]))
 
 
 @writes("leaky_relu")
-def _leaky(c: Call) -> Any:
+def _leaky(c: OnnxCall) -> Any:
     return c.w.node("LeakyRelu", c["X"], alpha=float(c.attrs["alpha"]))
 
 
 @writes("hard_swish")
-def _hard_swish(c: Call) -> Any:
+def _hard_swish(c: OnnxCall) -> Any:
     x, w = c.var("X"), c.w
     moved = w.node("Add", c["X"], w.number(c.attrs["offset"], x))
     cut = w.node("Clip", moved, w.number(0, x), w.number(c.attrs["threshold"], x))
@@ -98,25 +98,25 @@ def _hard_swish(c: Call) -> Any:
 
 
 @writes("clip")
-def _clip(c: Call) -> Any:
+def _clip(c: OnnxCall) -> Any:
     c.only("Min", "Max")
     x = c.var("X")
     return c.w.node("Clip", c["X"], c.w.number(c.attrs["min"], x), c.w.number(c.attrs["max"], x))
 
 
 @writes("hard_sigmoid")
-def _hard_sigmoid(c: Call) -> Any:
+def _hard_sigmoid(c: OnnxCall) -> Any:
     return c.w.node("HardSigmoid", c["X"], alpha=float(c.attrs["slope"]), beta=float(c.attrs["offset"]))
 
 
 @writes("relu6")
-def _relu6(c: Call) -> Any:
+def _relu6(c: OnnxCall) -> Any:
     x = c.var("X")
     return c.w.node("Clip", c["X"], c.w.number(0, x), c.w.number(c.attrs.get("threshold", 6.0), x))
 
 
 @writes("scale")
-def _scale(c: Call) -> Any:
+def _scale(c: OnnxCall) -> Any:
     c.only("ScaleTensor", "BiasTensor")
     x, w = c.var("X"), c.w
     factor, bias, value = c.attrs["scale"], c.attrs["bias"], c["X"]
@@ -129,38 +129,38 @@ def _scale(c: Call) -> Any:
 
 
 @writes("pow")
-def _power(c: Call) -> Any:
+def _power(c: OnnxCall) -> Any:
     c.only("FactorTensor")
     return c.w.node("Pow", c["X"], c.w.number(c.attrs["factor"], c.var("X")))
 
 
 @writes("cast")
-def _cast(c: Call) -> Any:
+def _cast(c: OnnxCall) -> Any:
     out = c.out()
     assert out is not None
     return c.w.node("Cast", c["X"], to=type_number(out.dtype.name))
 
 
 @writes("where")
-def _where(c: Call) -> Any:
+def _where(c: OnnxCall) -> Any:
     return c.w.node("Where", c["Condition"], c["X"], c["Y"])
 
 
 @writes("sum")
-def _sum(c: Call) -> Any:
+def _sum(c: OnnxCall) -> Any:
     return c.w.node("Sum", *map(c.w.of, c.many("X")))
 
 
 @writes("gelu")
-def _gelu(c: Call) -> Any:
+def _gelu(c: OnnxCall) -> Any:
     x, w = c.var("X"), c.w
     return w.node("Mul", c["X"], _normal(w, c["X"], x, bool(c.attrs.get("approximate"))))
 
 
-def _normal(w: Writer, value: str, x: Variable, rough: bool) -> str:
+def _normal(w: GraphWriter, value: str, x: Variable, rough: bool) -> str:
     """The probability that a normal number is below *value*."""
     if rough:
-        raise Unwritten("approximate")
+        raise MissingRow("approximate")
     error = w.node("Erf", w.node("Mul", value, w.number(1 / math.sqrt(2), x)))
     return w.node("Mul", w.node("Add", error, w.number(1, x)), w.number(0.5, x))
 
@@ -168,7 +168,7 @@ def _normal(w: Writer, value: str, x: Variable, rough: bool) -> str:
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
-def summed(w: Writer, value: str, of: Sequence[int], like: Variable, axis: int = -1) -> str:
+def summed(w: GraphWriter, value: str, of: Sequence[int], like: Variable, axis: int = -1) -> str:
     """*value*, of the shape *of*, added up over the axes along which *like* was broadcast.
 
     Args:
@@ -183,10 +183,10 @@ def summed(w: Writer, value: str, of: Sequence[int], like: Variable, axis: int =
     return w.node("ReduceSum", value, w.constant(outer), keepdims=0) if outer else value
 
 
-def _both(compute: Callable[[Call, str, str, str], tuple[str, str]]) -> Callable[[Call], Any]:
+def _both(compute: Callable[[OnnxCall, str, str, str], tuple[str, str]]) -> Callable[[OnnxCall], Any]:
     """The gradients of an operator of two operands that are broadcast."""
 
-    def write(c: Call) -> Any:
+    def write(c: OnnxCall) -> Any:
         x, y, g = c.var("X"), c.var("Y"), c.var("Out@GRAD")
         axis = c.attrs.get("axis", -1) if len(y.shape) < len(x.shape) else -1
         dx, dy = compute(c, *aligned(c), c["Out@GRAD"])
@@ -205,7 +205,7 @@ TABLE["elementwise_sub_grad"] = _both(lambda c, x, y, g: (g, c.w.node("Neg", g))
 TABLE["elementwise_mul_grad"] = _both(lambda c, x, y, g: (c.w.node("Mul", g, y), c.w.node("Mul", g, x)))
 
 
-def _quotient(c: Call, x: str, y: str, g: str) -> tuple[str, str]:
+def _quotient(c: OnnxCall, x: str, y: str, g: str) -> tuple[str, str]:
     w = c.w
     return w.node("Div", g, y), w.node("Neg", w.node("Div", w.node("Mul", g, c["Out"]), y))
 
@@ -213,10 +213,10 @@ def _quotient(c: Call, x: str, y: str, g: str) -> tuple[str, str]:
 TABLE["elementwise_div_grad"] = _both(_quotient)
 
 
-def _greater(kind: str) -> Callable[[Call, str, str, str], tuple[str, str]]:
+def _greater(kind: str) -> Callable[[OnnxCall, str, str, str], tuple[str, str]]:
     """Of a maximum or minimum: what arrives goes to the operand that was taken, of equal ones half to each."""
 
-    def compute(c: Call, x: str, y: str, g: str) -> tuple[str, str]:
+    def compute(c: OnnxCall, x: str, y: str, g: str) -> tuple[str, str]:
         w, arriving = c.w, c.var("Out@GRAD")
         first, equal, zero = w.node(kind, x, y), w.node("Equal", x, y), w.number(0, arriving)
         half = w.node("Mul", g, w.number(0.5, arriving))
@@ -230,40 +230,40 @@ TABLE["elementwise_max_grad"] = _both(_greater("Greater"))
 TABLE["elementwise_min_grad"] = _both(_greater("Less"))
 
 
-def _slope(compute: Callable[[Call], str]) -> Callable[[Call], Any]:
+def _slope(compute: Callable[[OnnxCall], str]) -> Callable[[OnnxCall], Any]:
     """The gradient of an operator of one operand: what arrives times the slope."""
     return lambda c: c.w.node("Mul", c["Out@GRAD"], compute(c))
 
 
-def _above(c: Call, slot: str, value: float = 0.0) -> str:
+def _above(c: OnnxCall, slot: str, value: float = 0.0) -> str:
     """1 where an operand is above a number, else 0."""
     v = c.var(slot)
     larger = c.w.node("Greater", c[slot], c.w.number(value, v))
     return c.w.node("Cast", larger, to=type_number(v.dtype.name))
 
 
-def _sigmoid_slope(c: Call) -> str:
+def _sigmoid_slope(c: OnnxCall) -> str:
     w, out = c.w, c.var("Out")
     return w.node("Mul", c["Out"], w.node("Sub", w.number(1, out), c["Out"]))
 
 
-def _tanh_slope(c: Call) -> str:
+def _tanh_slope(c: OnnxCall) -> str:
     w, out = c.w, c.var("Out")
     return w.node("Sub", w.number(1, out), w.node("Mul", c["Out"], c["Out"]))
 
 
-def _erf_slope(c: Call) -> str:
+def _erf_slope(c: OnnxCall) -> str:
     w, x = c.w, c.var("X")
     bell = w.node("Exp", w.node("Neg", w.node("Mul", c["X"], c["X"])))
     return w.node("Mul", bell, w.number(2 / math.sqrt(math.pi), x))
 
 
-def _leaky_slope(c: Call) -> str:
+def _leaky_slope(c: OnnxCall) -> str:
     w, x, alpha = c.w, c.var("X"), c.attrs["alpha"]
     return w.node("Where", w.node("GreaterOrEqual", c["X"], w.number(0, x)), w.number(1, x), w.number(alpha, x))
 
 
-def _clip_slope(c: Call) -> str:
+def _clip_slope(c: OnnxCall) -> str:
     c.only("Min", "Max")
     w, x = c.w, c.var("X")
     low = w.node("GreaterOrEqual", c["X"], w.number(c.attrs["min"], x))
@@ -271,37 +271,37 @@ def _clip_slope(c: Call) -> str:
     return w.node("Cast", w.node("And", low, high), to=type_number(x.dtype.name))
 
 
-def _relu6_slope(c: Call) -> str:
+def _relu6_slope(c: OnnxCall) -> str:
     w, out = c.w, c.var("Out")
     low = w.node("Greater", c["Out"], w.number(0, out))
     high = w.node("Less", c["Out"], w.number(c.attrs.get("threshold", 6.0), out))
     return w.node("Cast", w.node("And", low, high), to=type_number(out.dtype.name))
 
 
-def _hard_sigmoid_slope(c: Call) -> str:
+def _hard_sigmoid_slope(c: OnnxCall) -> str:
     w, out = c.w, c.var("Out")
     inside = w.node("And", w.node("Greater", c["Out"], w.number(0, out)), w.node("Less", c["Out"], w.number(1, out)))
     return w.node("Where", inside, w.number(c.attrs["slope"], out), w.number(0, out))
 
 
-def _power_slope(c: Call) -> str:
+def _power_slope(c: OnnxCall) -> str:
     c.only("FactorTensor")
     w, x, factor = c.w, c.var("X"), c.attrs["factor"]
     return w.node("Mul", w.node("Pow", c["X"], w.number(factor - 1, x)), w.number(factor, x))
 
 
-def _rsqrt_slope(c: Call) -> str:
+def _rsqrt_slope(c: OnnxCall) -> str:
     w, out = c.w, c.var("Out")
     return w.node("Mul", w.node("Pow", c["Out"], w.number(3, out)), w.number(-0.5, out))
 
 
-def _softplus_slope(c: Call) -> str:
+def _softplus_slope(c: OnnxCall) -> str:
     if c.attrs.get("beta", 1) != 1:
-        raise Unwritten("with a beta")
+        raise MissingRow("with a beta")
     return c.w.node("Sigmoid", c["X"])
 
 
-def _gelu_slope(c: Call) -> str:
+def _gelu_slope(c: OnnxCall) -> str:
     w, x = c.w, c.var("X")
     below = _normal(w, c["X"], x, bool(c.attrs.get("approximate")))
     half = w.node("Mul", w.node("Mul", c["X"], c["X"]), w.number(-0.5, x))
@@ -309,14 +309,14 @@ def _gelu_slope(c: Call) -> str:
     return w.node("Add", below, w.node("Mul", c["X"], bell))
 
 
-def _silu_slope(c: Call) -> str:
+def _silu_slope(c: OnnxCall) -> str:
     w, x = c.w, c.var("X")
     s = w.node("Sigmoid", c["X"])
     rest = w.node("Mul", c["X"], w.node("Sub", w.number(1, x), s))
     return w.node("Mul", s, w.node("Add", rest, w.number(1, x)))
 
 
-SLOPES: dict[str, Callable[[Call], str]] = {
+SLOPES: dict[str, Callable[[OnnxCall], str]] = {
     "abs": lambda c: c.w.node("Sign", c["X"]),
     "cos": lambda c: c.w.node("Neg", c.w.node("Sin", c["X"])),
     "pow": _power_slope,
@@ -346,7 +346,7 @@ for _type, _compute in SLOPES.items():
 
 
 @writes("where_grad")
-def _where_gradients(c: Call) -> Any:
+def _where_gradients(c: OnnxCall) -> Any:
     w, g = c.w, c.var("Out@GRAD")
     zero = w.number(0, g)
     return {
@@ -356,7 +356,7 @@ def _where_gradients(c: Call) -> Any:
 
 
 @writes("hard_swish_grad")
-def _hard_swish_back(c: Call) -> Any:
+def _hard_swish_back(c: OnnxCall) -> Any:
     w, x, a = c.w, c.var("X"), c.attrs
     moved = w.node("Add", c["X"], w.number(a["offset"], x))
     low = w.node("Greater", moved, w.number(0, x))
@@ -368,10 +368,10 @@ def _hard_swish_back(c: Call) -> Any:
 
 
 @writes("dropout", "dropout_grad")
-def _kept(c: Call) -> Any:
+def _kept(c: OnnxCall) -> Any:
     """The test form: everything is kept, in the proportion that training has."""
     if not c.attrs["is_test"]:
-        raise Unwritten("that draws")
+        raise MissingRow("that draws")
     slot, p = "X" if c.op.type == "dropout" else "Out@GRAD", c.attrs["dropout_prob"]
     if c.attrs["dropout_implementation"] == "upscale_in_train" or not p:
         return c.w.node("Identity", c[slot])

@@ -8,32 +8,32 @@ import numpy as np
 
 from ....ir.variable import Variable
 from ..tensors import type_number
-from ..writing import Call, Unwritten, Writer
+from ..writing import GraphWriter, MissingRow, OnnxCall
 from .elementwise import summed
 from .rows import writes
 
 
-def _turned(w: Writer, value: str, v: Variable) -> str:
+def _turned(w: GraphWriter, value: str, v: Variable) -> str:
     """A matrix, or many of them, transposed."""
     rank = len(v.shape)
     return w.node("Transpose", value, perm=[*range(rank - 2), rank - 1, rank - 2])
 
 
 @writes("matmul_v2")
-def _product(c: Call) -> Any:
+def _product(c: OnnxCall) -> Any:
     x, y = c.var("X"), c.var("Y")
     if 1 in (len(x.shape), len(y.shape)) and (c.attrs["trans_x"] or c.attrs["trans_y"]):
-        raise Unwritten("of vectors")
+        raise MissingRow("of vectors")
     a = _turned(c.w, c["X"], x) if c.attrs["trans_x"] else c["X"]
     b = _turned(c.w, c["Y"], y) if c.attrs["trans_y"] else c["Y"]
     return c.w.node("MatMul", a, b)
 
 
 @writes("matmul_v2_grad")
-def _product_back(c: Call) -> Any:
+def _product_back(c: OnnxCall) -> Any:
     w, x, y, g = c.w, c.var("X"), c.var("Y"), c.var("Out@GRAD")
     if min(len(x.shape), len(y.shape)) < 2:
-        raise Unwritten("of vectors")
+        raise MissingRow("of vectors")
     made = {}
     arrived = c["Out@GRAD"]
     if c.out("X@GRAD") is not None:
@@ -51,7 +51,7 @@ def _product_back(c: Call) -> Any:
 
 
 @writes("mul")
-def _flat_product(c: Call) -> Any:
+def _flat_product(c: OnnxCall) -> Any:
     w, out = c.w, c.out()
     assert out is not None
     y = w.node("MatMul", *_flattened(c))
@@ -65,14 +65,14 @@ def _flat_product(c: Call) -> Any:
     return w.node("Reshape", y, w.node("Concat", rows, columns, axis=0))
 
 
-def _flattened(c: Call) -> tuple[str, str]:
+def _flattened(c: OnnxCall) -> tuple[str, str]:
     """Both operands as matrices."""
     x, y = c.attrs["x_num_col_dims"], c.attrs["y_num_col_dims"]
     return c.w.node("Flatten", c["X"], axis=int(x)), c.w.node("Flatten", c["Y"], axis=int(y))
 
 
 @writes("mul_grad")
-def _flat_product_back(c: Call) -> Any:
+def _flat_product_back(c: OnnxCall) -> Any:
     w, (x, y) = c.w, _flattened(c)
     g = w.node("Flatten", c["Out@GRAD"], axis=int(c.attrs["x_num_col_dims"]))
     made = {}
@@ -89,12 +89,12 @@ def _flat_product_back(c: Call) -> Any:
 
 
 @writes("softmax", "log_softmax")
-def _softmax(c: Call) -> Any:
+def _softmax(c: OnnxCall) -> Any:
     return c.w.node("Softmax" if c.op.type == "softmax" else "LogSoftmax", c["X"], axis=int(c.attrs["axis"]))
 
 
 @writes("softmax_grad")
-def _softmax_back(c: Call) -> Any:
+def _softmax_back(c: OnnxCall) -> Any:
     w = c.w
     weighted = w.node("Mul", c["Out"], c["Out@GRAD"])
     total = w.node("ReduceSum", weighted, w.constant([c.attrs["axis"]]), keepdims=1)
@@ -102,25 +102,25 @@ def _softmax_back(c: Call) -> Any:
 
 
 @writes("log_softmax_grad")
-def _log_softmax_back(c: Call) -> Any:
+def _log_softmax_back(c: OnnxCall) -> Any:
     w = c.w
     total = w.node("ReduceSum", c["Out@GRAD"], w.constant([c.attrs["axis"]]), keepdims=1)
     return w.node("Sub", c["Out@GRAD"], w.node("Mul", w.node("Exp", c["Out"]), total))
 
 
-def _classes(c: Call, like: Variable) -> int:
+def _classes(c: OnnxCall, like: Variable) -> int:
     """The axis of the classes."""
     return int(c.attrs["axis"]) % len(like.shape)
 
 
-def _target(c: Call, like: Variable) -> str:
+def _target(c: OnnxCall, like: Variable) -> str:
     """The probability of each class by the labels: 1 at the class of each, 0 elsewhere and where it is ignored."""
     w, label, axis = c.w, c["Label"], _classes(c, like)
     kind = type_number(like.dtype.name)
     if c.attrs["soft_label"]:
         return w.node("Cast", label, to=kind)
     if like.shape[axis] < 0:
-        raise Unwritten("of classes whose number is not known")
+        raise MissingRow("of classes whose number is not known")
     label = w.node("Cast", label, to=type_number("int64"))
     places = np.arange(like.shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(like.shape))])
     chosen = w.node("Equal", label, w.constant(places))
@@ -128,12 +128,12 @@ def _target(c: Call, like: Variable) -> str:
     return w.node("Cast", w.node("And", chosen, counts), to=kind)
 
 
-def _total(w: Writer, value: str, axis: int) -> str:
+def _total(w: GraphWriter, value: str, axis: int) -> str:
     return w.node("ReduceSum", value, w.constant([axis]), keepdims=1)
 
 
 @writes("softmax_with_cross_entropy")
-def _cross_entropy(c: Call) -> Any:
+def _cross_entropy(c: OnnxCall) -> Any:
     w, logits = c.w, c.var("Logits")
     axis, target = _classes(c, logits), _target(c, logits)
     if c.attrs.get("use_softmax", True):
@@ -145,12 +145,12 @@ def _cross_entropy(c: Call) -> Any:
     return {"Softmax": w.node("Identity", c["Logits"]), "Loss": loss}
 
 
-def _is_nothing(w: Writer, target: str, like: Variable) -> str:
+def _is_nothing(w: GraphWriter, target: str, like: Variable) -> str:
     return w.node("Equal", target, w.number(0, like))
 
 
 @writes("softmax_with_cross_entropy_grad")
-def _cross_entropy_back(c: Call) -> Any:
+def _cross_entropy_back(c: OnnxCall) -> Any:
     w, softmax = c.w, c.var("Softmax")
     axis, target = _classes(c, softmax), _target(c, softmax)
     if not c.attrs.get("use_softmax", True):
@@ -166,14 +166,14 @@ def _cross_entropy_back(c: Call) -> Any:
 # -- normalizations ---------------------------------------------------------------------------------------------------
 
 
-def _moments(w: Writer, x: str, v: Variable, axes: list[int], epsilon: float) -> tuple[str, str]:
+def _moments(w: GraphWriter, x: str, v: Variable, axes: list[int], epsilon: float) -> tuple[str, str]:
     """*x* around its mean, and one over its deviation."""
     centred = w.node("Sub", x, w.node("ReduceMean", x, axes=axes, keepdims=1))
     spread = w.node("ReduceMean", w.node("Mul", centred, centred), axes=axes, keepdims=1)
     return centred, w.node("Reciprocal", w.node("Sqrt", w.node("Add", spread, w.number(epsilon, v))))
 
 
-def _normal_back(w: Writer, normal: str, inverse: str, scaled: str, axes: list[int]) -> str:
+def _normal_back(w: GraphWriter, normal: str, inverse: str, scaled: str, axes: list[int]) -> str:
     """The gradient of what is normalized, from that of the normal numbers."""
     mean = w.node("ReduceMean", scaled, axes=axes, keepdims=1)
     along = w.node("ReduceMean", w.node("Mul", scaled, normal), axes=axes, keepdims=1)
@@ -181,12 +181,12 @@ def _normal_back(w: Writer, normal: str, inverse: str, scaled: str, axes: list[i
     return w.node("Mul", rest, inverse)
 
 
-def _lists(w: Writer, v: Variable, value: str, inner: list[int]) -> str:
+def _lists(w: GraphWriter, v: Variable, value: str, inner: list[int]) -> str:
     return w.node("Reshape", value, w.constant(inner)) if list(v.shape) != inner else value
 
 
 @writes("layer_norm")
-def _layer_norm(c: Call) -> Any:
+def _layer_norm(c: OnnxCall) -> Any:
     w, x = c.w, c.var("X")
     begin = c.attrs["begin_norm_axis"]
     centred, inverse = _moments(w, c["X"], x, list(range(begin, len(x.shape))), c.attrs["epsilon"])
@@ -200,7 +200,7 @@ def _layer_norm(c: Call) -> Any:
 
 
 @writes("layer_norm_grad")
-def _layer_norm_back(c: Call) -> Any:
+def _layer_norm_back(c: OnnxCall) -> Any:
     w, x, g = c.w, c.var("X"), c["Y@GRAD"]
     begin = c.attrs["begin_norm_axis"]
     outer, axes, inner = list(range(begin)), list(range(begin, len(x.shape))), list(x.shape[begin:])
@@ -210,7 +210,7 @@ def _layer_norm_back(c: Call) -> Any:
     return {"X@GRAD": _normal_back(w, normal, inverse, scaled, axes), **_of_affine(c, normal, g, outer)}
 
 
-def _of_affine(c: Call, normal: str, g: str, outer: list[int]) -> dict[str, str]:
+def _of_affine(c: OnnxCall, normal: str, g: str, outer: list[int]) -> dict[str, str]:
     """The gradients of scale and bias."""
     w, made = c.w, {}
     for slot in ("Scale", "Bias"):
@@ -222,12 +222,12 @@ def _of_affine(c: Call, normal: str, g: str, outer: list[int]) -> dict[str, str]
 
 
 @writes("instance_norm")
-def _instance_norm(c: Call) -> Any:
+def _instance_norm(c: OnnxCall) -> Any:
     return {"Y": c.w.node("InstanceNormalization", c["X"], c["Scale"], c["Bias"], epsilon=float(c.attrs["epsilon"]))}
 
 
 @writes("instance_norm_grad")
-def _instance_norm_back(c: Call) -> Any:
+def _instance_norm_back(c: OnnxCall) -> Any:
     w, x, g = c.w, c.var("X"), c["Y@GRAD"]
     axes = list(range(2, len(x.shape)))
     centred, inverse = _moments(w, c["X"], x, axes, c.attrs["epsilon"])
@@ -236,31 +236,31 @@ def _instance_norm_back(c: Call) -> Any:
     return {"X@GRAD": _normal_back(w, normal, inverse, scaled, axes), **_of_affine(c, normal, g, [0, *axes])}
 
 
-def _along(w: Writer, value: str, x: Variable) -> str:
+def _along(w: GraphWriter, value: str, x: Variable) -> str:
     """A number for each channel."""
     return w.node("Reshape", value, w.constant([-1, *[1] * (len(x.shape) - 2)]))
 
 
-def _channels(c: Call) -> tuple[int, list[int], list[int]]:
+def _channels(c: OnnxCall) -> tuple[int, list[int], list[int]]:
     """The axis of the channels of a batch norm, the other axes, and the shape of numbers for each channel."""
     x = c.var("X")
     axis = 1 if c.attrs["data_layout"] == "NCHW" or len(x.shape) == 2 else len(x.shape) - 1
     return axis, [i for i in range(len(x.shape)) if i != axis], [-1 if i == axis else 1 for i in range(len(x.shape))]
 
 
-def _is_fixed(c: Call) -> bool:
+def _is_fixed(c: OnnxCall) -> bool:
     """Whether a batch norm takes the statistics that it has gathered."""
     attrs = c.attrs
     return bool(attrs["use_global_stats"] or (attrs["is_test"] and not attrs["trainable_statistics"]))
 
 
 @writes("batch_norm")
-def _batch_norm(c: Call) -> Any:
+def _batch_norm(c: OnnxCall) -> Any:
     c.only("MomentumTensor")
     w, x, (axis, outer, along) = c.w, c.var("X"), _channels(c)
     if _is_fixed(c):
         if axis != 1 or not (c.has("Scale") and c.has("Bias")):
-            raise Unwritten("of gathered statistics, with channels along the last axis or without scale and bias")
+            raise MissingRow("of gathered statistics, with channels along the last axis or without scale and bias")
         operands = [c[slot] for slot in ("X", "Scale", "Bias", "Mean", "Variance")]
         return {"Y": w.node("BatchNormalization", *operands, epsilon=float(c.attrs["epsilon"]))}
     centre = w.node("ReduceMean", c["X"], axes=outer, keepdims=1)
@@ -281,7 +281,7 @@ def _batch_norm(c: Call) -> Any:
 
 
 @writes("batch_norm_grad")
-def _batch_norm_back(c: Call) -> Any:
+def _batch_norm_back(c: OnnxCall) -> Any:
     w, x, g, (_, outer, along) = c.w, c.var("X"), c["Y@GRAD"], _channels(c)
     shape = w.constant(along)
     scaled = w.node("Mul", g, w.node("Reshape", c["Scale"], shape)) if c.has("Scale") else g

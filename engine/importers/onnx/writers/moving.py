@@ -9,12 +9,12 @@ import numpy as np
 
 from ....ir.variable import Variable
 from ..tensors import type_number
-from ..writing import Call, Unwritten, Writer
+from ..writing import GraphWriter, MissingRow, OnnxCall
 from .elementwise import summed
 from .rows import writes
 
 
-def listed(c: Call, whole: str, parts: str, told: Sequence[int]) -> str:
+def listed(c: OnnxCall, whole: str, parts: str, told: Sequence[int]) -> str:
     """Sizes, from a variable with all of them, or one for each, or else from the attribute that tells them."""
     w = c.w
     if c.has(whole):
@@ -26,19 +26,19 @@ def listed(c: Call, whole: str, parts: str, told: Sequence[int]) -> str:
     return w.node("Concat", *each, axis=0)
 
 
-def _shaped(c: Call, value: str) -> dict[str, str]:
+def _shaped(c: OnnxCall, value: str) -> dict[str, str]:
     """What is made, and in ``XShape`` the sizes of the operand, where its gradient cannot tell them."""
     x = c.var("X")
     return {"Out": value} if x.shape.count(-1) < 2 else {"Out": value, "XShape": c.w.shape(x)}
 
 
 @writes("reshape2", "reshape")
-def _reshape(c: Call) -> Any:
+def _reshape(c: OnnxCall) -> Any:
     return _shaped(c, c.w.node("Reshape", c["X"], listed(c, "Shape", "ShapeTensor", c.attrs["shape"])))
 
 
 @writes("flatten_contiguous_range", "squeeze2", "unsqueeze2")
-def _reshaped(c: Call) -> Any:
+def _reshaped(c: OnnxCall) -> Any:
     c.only("AxesTensor", "AxesTensorList")
     w, x, out = c.w, c.var("X"), c.out()
     assert out is not None
@@ -58,7 +58,7 @@ def _reshaped(c: Call) -> Any:
 
 
 @writes("reshape2_grad", "squeeze2_grad", "unsqueeze2_grad", "flatten_contiguous_range_grad")
-def _shaped_back(c: Call) -> Any:
+def _shaped_back(c: OnnxCall) -> Any:
     """``XShape`` is of the shape of the operand, with a 0 before it."""
     shape = c.var("XShape").shape[1:]
     sizes = c.w.constant(shape) if shape.count(-1) < 2 else c["XShape"]
@@ -66,17 +66,17 @@ def _shaped_back(c: Call) -> Any:
 
 
 @writes("transpose2", "transpose")
-def _transpose(c: Call) -> Any:
+def _transpose(c: OnnxCall) -> Any:
     return c.w.node("Transpose", c["X"], perm=list(c.attrs["axis"]))
 
 
 @writes("transpose2_grad")
-def _transposed_back(c: Call) -> Any:
+def _transposed_back(c: OnnxCall) -> Any:
     return c.w.node("Transpose", c["Out@GRAD"], perm=[int(i) for i in np.argsort(c.attrs["axis"])])
 
 
 @writes("expand_v2")
-def _expand(c: Call) -> Any:
+def _expand(c: OnnxCall) -> Any:
     """A size of -1 is that of the operand, as a size of 1 is for ``Expand``."""
     w = c.w
     sizes = listed(c, "Shape", "expand_shapes_tensor", [max(d, 1) for d in c.attrs["shape"]])
@@ -86,12 +86,12 @@ def _expand(c: Call) -> Any:
 
 
 @writes("expand_v2_grad")
-def _expanded_back(c: Call) -> Any:
+def _expanded_back(c: OnnxCall) -> Any:
     return summed(c.w, c["Out@GRAD"], c.var("Out@GRAD").shape, c.var("X"))
 
 
 @writes("slice")
-def _slice(c: Call) -> Any:
+def _slice(c: OnnxCall) -> Any:
     c.only("StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList")
     w, axes = c.w, c.attrs["axes"]
     value = w.node("Slice", c["Input"], *(w.constant(list(p)) for p in (c.attrs["starts"], c.attrs["ends"], axes)))
@@ -100,7 +100,7 @@ def _slice(c: Call) -> Any:
 
 
 @writes("slice_grad")
-def _sliced_back(c: Call) -> Any:
+def _sliced_back(c: OnnxCall) -> Any:
     """Zeros around what was taken."""
     c.only("StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList")
     w, x, g = c.w, c.var("Input"), c["Out@GRAD"]
@@ -113,7 +113,7 @@ def _sliced_back(c: Call) -> Any:
     return w.node("Pad", g, w.node("Concat", *before, *after, axis=0), w.number(0, x))
 
 
-def _around(w: Writer, x: Variable, axis: int, start: int, end: int) -> tuple[str, str]:
+def _around(w: GraphWriter, x: Variable, axis: int, start: int, end: int) -> tuple[str, str]:
     """How much of an axis stands before and behind a slice of it."""
     if x.shape[axis] >= 0:
         begin, stop, _ = slice(start, end).indices(x.shape[axis])
@@ -134,7 +134,7 @@ _COMPUTED_BOX = (
 
 
 @writes("strided_slice")
-def _strided(c: Call) -> Any:
+def _strided(c: OnnxCall) -> Any:
     c.only(*_COMPUTED_BOX)
     w, attrs = c.w, c.attrs
     bounds = (w.constant(list(attrs[name])) for name in ("starts", "ends", "axes", "strides"))
@@ -143,7 +143,7 @@ def _strided(c: Call) -> Any:
 
 
 @writes("strided_slice_grad")
-def _strided_back(c: Call) -> Any:
+def _strided_back(c: OnnxCall) -> Any:
     """Along each axis what was taken, and behind it a zero, which all other places take."""
     c.only(*_COMPUTED_BOX)
     w, x, g, attrs = c.w, c.var("Input"), c["Out@GRAD"], c.attrs
@@ -153,7 +153,7 @@ def _strided_back(c: Call) -> Any:
     for axis, start, end, stride in zip(*(attrs[n] for n in ("axes", "starts", "ends", "strides")), strict=True):
         at = axis % rank
         if x.shape[at] < 0:
-            raise Unwritten("of a size that is not known")
+            raise MissingRow("of a size that is not known")
         taken = range(x.shape[at])[start:end:stride]
         pads = [0] * (2 * rank)
         pads[rank + at] = 1
@@ -164,12 +164,12 @@ def _strided_back(c: Call) -> Any:
 
 
 @writes("concat")
-def _concat(c: Call) -> Any:
+def _concat(c: OnnxCall) -> Any:
     c.only("AxisTensor")
     return c.w.node("Concat", *map(c.w.of, c.many("X")), axis=int(c.attrs["axis"]))
 
 
-def _parts(w: Writer, value: str, likes: Sequence[Variable], axis: int) -> list[str]:
+def _parts(w: GraphWriter, value: str, likes: Sequence[Variable], axis: int) -> list[str]:
     """*value* cut along an axis into parts as long as *likes* are there."""
     if all(v.shape[axis] >= 0 for v in likes):
         sizes = w.constant([v.shape[axis] for v in likes])
@@ -180,13 +180,13 @@ def _parts(w: Writer, value: str, likes: Sequence[Variable], axis: int) -> list[
 
 
 @writes("concat_grad")
-def _joined_back(c: Call) -> Any:
+def _joined_back(c: OnnxCall) -> Any:
     c.only("AxisTensor")
     return {"X@GRAD": _parts(c.w, c["Out@GRAD"], c.many("X"), c.attrs["axis"])}
 
 
 @writes("split")
-def _split(c: Call) -> Any:
+def _split(c: OnnxCall) -> Any:
     c.only("AxisTensor", "SectionsTensorList")
     w, axis = c.w, c.attrs["axis"]
     results = [v for v in c.results("Out") if v is not None]
@@ -202,13 +202,13 @@ def _split(c: Call) -> Any:
     return {"Out": w.several("Split", [c["X"], w.node("Concat", *told, axis=0)], len(results), axis=int(axis))}
 
 
-def _unstacked(w: Writer, value: str, count: int, axis: int) -> list[str]:
+def _unstacked(w: GraphWriter, value: str, count: int, axis: int) -> list[str]:
     parts = w.several("Split", [value, w.constant([1] * count)], count, axis=axis)
     return [w.node("Squeeze", part, w.constant([axis])) for part in parts]
 
 
 @writes("stack")
-def _stack(c: Call) -> Any:
+def _stack(c: OnnxCall) -> Any:
     axis = c.attrs["axis"]
     rank = len(c.many("X")[0].shape) + 1
     parts = [c.w.node("Unsqueeze", c.w.of(v), c.w.constant([axis % rank])) for v in c.many("X")]
@@ -216,36 +216,36 @@ def _stack(c: Call) -> Any:
 
 
 @writes("stack_grad")
-def _stacked_back(c: Call) -> Any:
+def _stacked_back(c: OnnxCall) -> Any:
     g = c.var("Y@GRAD")
     return {"X@GRAD": _unstacked(c.w, c["Y@GRAD"], len(c.many("X")), c.attrs["axis"] % len(g.shape))}
 
 
 @writes("unbind")
-def _unbind(c: Call) -> Any:
+def _unbind(c: OnnxCall) -> Any:
     return {"Out": _unstacked(c.w, c["X"], len(c.results("Out")), c.attrs["axis"])}
 
 
 @writes("range")
-def _range(c: Call) -> Any:
+def _range(c: OnnxCall) -> Any:
     w = c.w
     return w.node("Range", *(w.node("Reshape", c[slot], w.constant([], "int64")) for slot in ("Start", "End", "Step")))
 
 
 @writes("shape64")
-def _shape64(c: Call) -> Any:
+def _shape64(c: OnnxCall) -> Any:
     return c.w.node("Shape", c["input"])
 
 
 @writes("shape")
-def _shape(c: Call) -> Any:
+def _shape(c: OnnxCall) -> Any:
     out = c.out()
     assert out is not None
     return c.w.node("Cast", c.w.node("Shape", c["Input"]), to=type_number(out.dtype.name))
 
 
 @writes("fill_constant", "assign_value")
-def _filled(c: Call) -> Any:
+def _filled(c: OnnxCall) -> Any:
     c.only("ValueTensor")
     out, w = c.out(), c.w
     assert out is not None
@@ -258,7 +258,7 @@ def _filled(c: Call) -> Any:
 
 
 @writes("fill_any_like")
-def _filled_like(c: Call) -> Any:
+def _filled_like(c: OnnxCall) -> Any:
     out = c.out()
     assert out is not None
     return c.w.node("Expand", c.w.number(c.attrs.get("value", 0), out), c.w.shape(c.var("X")))
@@ -268,39 +268,39 @@ def _filled_like(c: Call) -> Any:
 
 
 @writes("lookup_table_v2")
-def _looked_up(c: Call) -> Any:
+def _looked_up(c: OnnxCall) -> Any:
     _expect_no_padding(c)
     return c.w.node("Gather", c["W"], c["Ids"], axis=0)
 
 
 @writes("lookup_table_v2_grad")
-def _looked_up_back(c: Call) -> Any:
+def _looked_up_back(c: OnnxCall) -> Any:
     _expect_no_padding(c)
     w, table = c.w, c.var("W")
     places = w.node("Unsqueeze", c["Ids"], w.constant([len(c.var("Ids").shape)]))
     return w.node("ScatterND", _zeros(w, table), places, c["Out@GRAD"], reduction="add")
 
 
-def _expect_no_padding(c: Call) -> None:
+def _expect_no_padding(c: OnnxCall) -> None:
     if c.attrs["padding_idx"] != -1:
-        raise Unwritten("with a row that is padding")
+        raise MissingRow("with a row that is padding")
 
 
-def _zeros(w: Writer, like: Variable) -> str:
+def _zeros(w: GraphWriter, like: Variable) -> str:
     return w.node("Expand", w.number(0, like), w.shape(like))
 
 
 # -- sums -------------------------------------------------------------------------------------------------------------
 
 
-def _axes(c: Call) -> list[int]:
+def _axes(c: OnnxCall) -> list[int]:
     rank = len(c.var("X").shape)
     axes = c.attrs.get("dim") or ()
     return list(range(rank)) if c.attrs.get("reduce_all", True) or not axes else [a % rank for a in axes]
 
 
 @writes("reduce_sum", "reduce_mean", "mean")
-def _reduced(c: Call) -> Any:
+def _reduced(c: OnnxCall) -> Any:
     axes, keep = _axes(c), int(c.attrs.get("keep_dim", False))
     if not axes:
         return c.w.node("Identity", c["X"])
@@ -316,19 +316,19 @@ _EXTREMES = {"reduce_max": "ReduceMax", "reduce_min": "ReduceMin", "reduce_prod"
 
 
 @writes(*_EXTREMES)
-def _extreme(c: Call) -> Any:
+def _extreme(c: OnnxCall) -> Any:
     axes = _axes(c)
     if not axes:
         return c.w.node("Identity", c["X"])
     return c.w.node(_EXTREMES[c.op.type], c["X"], axes=axes, keepdims=int(c.attrs.get("keep_dim", False)))
 
 
-def _as(w: Writer, value: str, out: Variable) -> str:
+def _as(w: GraphWriter, value: str, out: Variable) -> str:
     return w.node("Reshape", value, w.constant(out.shape))
 
 
 @writes("reduce_sum_grad", "reduce_mean_grad", "mean_grad")
-def _reduced_back(c: Call) -> Any:
+def _reduced_back(c: OnnxCall) -> Any:
     w, x, g = c.w, c.var("X"), c["Out@GRAD"]
     axes = _axes(c)
     if axes and not c.attrs.get("keep_dim", False):

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ....ir.variable import Variable
-from ....ops.library.window import Line, Window, line_of
+from ....ops.library.window import Window, WindowLine, line_of
 from ..tensors import type_number
-from ..writing import Call, Unwritten, Writer
+from ..writing import GraphWriter, MissingRow, OnnxCall
 from .rows import writes, writes_images
 
 
@@ -23,17 +23,17 @@ def _is_whole(window: Window) -> bool:
     return window.global_pooling or (window.adaptive and set(window.ksize) == {1})
 
 
-def _window(c: Call) -> Window:
+def _window(c: OnnxCall) -> Window:
     return Window.of(c.attrs)
 
 
-def _lines(c: Call, x: Variable, window: Window) -> list[Line]:
+def _lines(c: OnnxCall, x: Variable, window: Window) -> list[WindowLine]:
     """The windows along each axis."""
     if min(x.shape[2:]) < 0:
-        raise Unwritten("of images of any size")
+        raise MissingRow("of images of any size")
     lines = [line_of(c.op.type, i, window, x.shape[2:]) for i in range(len(x.shape) - 2)]
     if any(line.void for line in lines):
-        raise Unwritten("with windows that lie in a pad")
+        raise MissingRow("with windows that lie in a pad")
     return lines
 
 
@@ -46,7 +46,7 @@ def _of_any_size(window: Window) -> dict[str, Any] | None:
     return {"kernel_shape": list(window.ksize), "strides": list(window.strides), "pads": pads}
 
 
-def _regular(lines: Sequence[Line]) -> dict[str, Any] | None:
+def _regular(lines: Sequence[WindowLine]) -> dict[str, Any] | None:
     """The same for images of known sizes; None for windows of several sizes or distances."""
     if not all(line.step or len(line.starts) == 1 for line in lines):
         return None
@@ -57,16 +57,16 @@ def _regular(lines: Sequence[Line]) -> dict[str, Any] | None:
     return {"kernel_shape": kernel, "strides": steps, "pads": [*(-line.first for line in lines), *behind]}
 
 
-def _placed(c: Call, x: Variable, window: Window) -> dict[str, Any] | None:
+def _placed(c: OnnxCall, x: Variable, window: Window) -> dict[str, Any] | None:
     return _of_any_size(window) if min(x.shape[2:]) < 0 else _regular(_lines(c, x, window))
 
 
-def _within(lines: Sequence[Line]) -> bool:
+def _within(lines: Sequence[WindowLine]) -> bool:
     """Whether means are those of what lies within the image."""
     return all([b - a for a, b in zip(line.starts, line.ends, strict=True)] == line.counts for line in lines)
 
 
-def _matrix(line: Line) -> np.ndarray[Any, Any]:
+def _matrix(line: WindowLine) -> np.ndarray[Any, Any]:
     """What each window takes of each element."""
     matrix = np.zeros((len(line.starts), line.size))
     for i, (start, end, count) in enumerate(zip(line.starts, line.ends, line.counts, strict=True)):
@@ -74,17 +74,17 @@ def _matrix(line: Line) -> np.ndarray[Any, Any]:
     return matrix
 
 
-def _products(c: Call, value: str, x: Variable, lines: Sequence[Line], back: bool) -> str:
+def _products(c: OnnxCall, value: str, x: Variable, lines: Sequence[WindowLine], back: bool) -> str:
     """Means as products with a matrix for each axis; their gradients with the matrices transposed."""
     if len(lines) > 2:
-        raise Unwritten("of means over windows of several sizes in three dimensions")
+        raise MissingRow("of means over windows of several sizes in three dimensions")
     down, across = (_matrix(line).T if back else _matrix(line) for line in lines)
     w, kind = c.w, x.dtype.name
     return w.node("MatMul", w.constant(down, kind), w.node("MatMul", value, w.constant(across.T, kind)))
 
 
 @writes_images("pool2d", "pool3d")
-def _pooled(c: Call) -> Any:
+def _pooled(c: OnnxCall) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
     largest = c.attrs["pooling_type"] == "max"
     if _is_whole(window):
@@ -101,7 +101,7 @@ def _pooled(c: Call) -> Any:
     return _products(c, c["X"], x, lines, False)
 
 
-def _largest(c: Call, value: str, lines: Sequence[Line]) -> str:
+def _largest(c: OnnxCall, value: str, lines: Sequence[WindowLine]) -> str:
     """The maximum of windows of several sizes, along one axis after the other."""
     w = c.w
     for axis, line in enumerate(lines, 2):
@@ -113,12 +113,12 @@ def _largest(c: Call, value: str, lines: Sequence[Line]) -> str:
     return value
 
 
-def _planes(w: Writer, value: str) -> str:
+def _planes(w: GraphWriter, value: str) -> str:
     """Every image and channel as one row."""
     return w.node("Reshape", value, w.constant([0, 0, -1]))
 
 
-def _places(c: Call, x: Variable, window: Window) -> tuple[str, str]:
+def _places(c: OnnxCall, x: Variable, window: Window) -> tuple[str, str]:
     """The maxima, and where in their planes they stand."""
     w = c.w
     if _is_whole(window):
@@ -127,14 +127,14 @@ def _places(c: Call, x: Variable, window: Window) -> tuple[str, str]:
         return w.node("Reshape", parts[0], last), w.node("Reshape", parts[1], last)
     how = _placed(c, x, window)
     if how is None:
-        raise Unwritten("of maxima in windows of several sizes")
+        raise MissingRow("of maxima in windows of several sizes")
     value, places = w.several("MaxPool", [c["X"]], 2, **how)
     sizes = w.node("Slice", w.shape(x), w.constant([2]), w.constant([len(x.shape)]))
     return value, w.node("Mod", places, w.node("ReduceProd", sizes, keepdims=0))  # the node counts over all planes
 
 
 @writes("max_pool2d_with_index", "max_pool3d_with_index")
-def _pooled_with_places(c: Call) -> Any:
+def _pooled_with_places(c: OnnxCall) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
     if not _is_whole(window) and _placed(c, x, window) is None:
         return {"Out": _largest(c, c["X"], _lines(c, x, window))}
@@ -143,16 +143,16 @@ def _pooled_with_places(c: Call) -> Any:
 
 
 @writes("max_pool2d_with_index_grad", "max_pool3d_with_index_grad")
-def _pooled_with_places_back(c: Call) -> Any:
+def _pooled_with_places_back(c: OnnxCall) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
     if not _is_whole(window) and _placed(c, x, window) is None:
-        raise Unwritten("of maxima in windows of several sizes")
+        raise MissingRow("of maxima in windows of several sizes")
     places = _planes(w, w.node("Cast", c["Mask"], to=type_number("int64")))
     return _spread(w, x, c["Out@GRAD"], places)
 
 
 @writes_images("pool2d_grad", "pool3d_grad")
-def _pooled_back(c: Call) -> Any:
+def _pooled_back(c: OnnxCall) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
     if c.attrs["pooling_type"] == "max":
         return _spread(w, x, c["Out@GRAD"], _planes(w, _places(c, x, window)[1]))
@@ -163,14 +163,14 @@ def _pooled_back(c: Call) -> Any:
     return _mean_back(c, x, _lines(c, x, window))
 
 
-def _spread(w: Writer, x: Variable, arrived: str, places: str) -> str:
+def _spread(w: GraphWriter, x: Variable, arrived: str, places: str) -> str:
     """Zeros in the shape of *x* with what arrives added at *places* of each plane."""
     zeros = _planes(w, w.node("Expand", w.number(0, x), w.shape(x)))
     total = w.node("ScatterElements", zeros, places, _planes(w, arrived), axis=2, reduction="add")
     return w.node("Reshape", total, w.shape(x))
 
 
-def _mean_back(c: Call, x: Variable, lines: Sequence[Line]) -> str:
+def _mean_back(c: OnnxCall, x: Variable, lines: Sequence[WindowLine]) -> str:
     """What arrives, shared among each window."""
     how = _regular(lines)
     if how is None or x.shape[1] < 0 or any(set(line.counts) != {line.reach} for line in lines):

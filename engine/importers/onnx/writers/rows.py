@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from ....core.spec import DType
 from ....ir.variable import Variable
-from ..writing import Call
+from ..writing import OnnxCall
 
 Row = Callable[[Any], Any]
 
@@ -31,7 +31,7 @@ def writes_images(*types: str) -> Callable[[Row], Row]:
     """Have the function below write operators of these types; it always sees channels in front, as nodes want them."""
 
     def register(function: Row) -> Row:
-        def row(c: Call) -> Any:
+        def row(c: OnnxCall) -> Any:
             if not str(c.attrs.get("data_format", "")).endswith("C"):
                 return function(c)
             made = function(ChannelsFirst(c))
@@ -45,7 +45,7 @@ def writes_images(*types: str) -> Callable[[Row], Row]:
     return register
 
 
-def turn_back(c: Call, slot: str, value: str) -> str:
+def turn_back(c: OnnxCall, slot: str, value: str) -> str:
     """An image with its channels behind again."""
     v = c.out(slot)
     rank = 4 if v is None else len(v.shape)
@@ -59,10 +59,10 @@ class Turned:
         self.name, self.shape, self.dtype = name, shape, dtype
 
 
-class ChannelsFirst(Call):
+class ChannelsFirst(OnnxCall):
     """An operator whose images have their channels last, seen as if they stood in front."""
 
-    def __init__(self, c: Call) -> None:
+    def __init__(self, c: OnnxCall) -> None:
         super().__init__(c.w, c.op)
         self.attrs = {**c.attrs, "data_format": "NCHW"}
         self._turned: dict[str, Variable] = {}

@@ -8,7 +8,7 @@ from typing import Any
 import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
-from ..node import Node, cast, kind_of
+from ..node import Pt2Node, cast, kind_of
 from .elementwise import scaled
 from .rows import row
 
@@ -29,7 +29,7 @@ SCALED: dict[str, tuple[Callable[..., Any], dict[str, tuple[str, float]]]] = {
 """Operator -> public function, and for each of its arguments the one of ATen and its default."""
 
 
-def _scaled(function: Callable[..., Any], arguments: dict[str, tuple[str, float]]) -> Callable[[Node], Any]:
+def _scaled(function: Callable[..., Any], arguments: dict[str, tuple[str, float]]) -> Callable[[Pt2Node], Any]:
     return lambda n: function(
         n.tensor("self"), **{ours: float(n(name, value)) for ours, (name, value) in arguments.items()}
     )
@@ -40,45 +40,45 @@ for _kind, (_function, _arguments) in SCALED.items():
 
 
 @row("aten.log_sigmoid_forward")
-def _log_sigmoid(n: Node) -> Any:
+def _log_sigmoid(n: Pt2Node) -> Any:
     x = n.tensor("self")
     return F.log_sigmoid(x), paddle.zeros([0], dtype=kind_of(x))
 
 
 @row("aten.hardsigmoid")
-def _hard_sigmoid(n: Node) -> Any:
+def _hard_sigmoid(n: Pt2Node) -> Any:
     return F.hardsigmoid(n.tensor("self"), slope=1 / 6, offset=0.5)
 
 
 @row("aten.gelu")
-def _gelu(n: Node) -> Any:
+def _gelu(n: Pt2Node) -> Any:
     return F.gelu(n.tensor("self"), approximate=n("approximate", "none") == "tanh")
 
 
 @row("aten.elu")
-def _elu(n: Node) -> Any:
+def _elu(n: Pt2Node) -> Any:
     x, scale, inner = n.tensor("self"), n("scale", 1), n("input_scale", 1)
     return scaled(F.elu(scaled(x, inner), alpha=float(n("alpha", 1.0))), scale)
 
 
 @row("aten.hardtanh")
-def _hard_tanh(n: Node) -> Any:
+def _hard_tanh(n: Pt2Node) -> Any:
     return F.hardtanh(n.tensor("self"), float(n("min_val", -1.0)), float(n("max_val", 1.0)))
 
 
 @row("aten.softplus")
-def _softplus(n: Node) -> Any:
+def _softplus(n: Pt2Node) -> Any:
     return F.softplus(n.tensor("self"), beta=float(n("beta", 1)), threshold=float(n("threshold", 20)))
 
 
 @row("aten.threshold")
-def _threshold(n: Node) -> Any:
+def _threshold(n: Pt2Node) -> Any:
     x = n.tensor("self")
     return paddle.where(paddle.greater_than(x, paddle.full_like(x, n("threshold"))), x, paddle.full_like(x, n("value")))
 
 
 @row("aten.prelu", "aten._prelu_kernel")
-def _prelu(n: Node) -> Any:
+def _prelu(n: Pt2Node) -> Any:
     x, slope = n.tensor("self"), n.tensor("weight")
     if len(slope.shape) == 1 and len(x.shape) > 1:
         slope = paddle.reshape(slope, [1, -1] + [1] * (len(x.shape) - 2))
@@ -87,23 +87,23 @@ def _prelu(n: Node) -> Any:
 
 
 @row("aten.glu")
-def _gated(n: Node) -> Any:
+def _gated(n: Pt2Node) -> Any:
     first, second = paddle.split(n.tensor("self"), 2, axis=n.axis(default=-1))
     return first * F.sigmoid(second)
 
 
 @row("aten.softmax", "aten._softmax", "aten.special_softmax", "aten._safe_softmax")
-def _softmax(n: Node) -> Any:
+def _softmax(n: Pt2Node) -> Any:
     return F.softmax(cast(n.tensor("self"), n.made.kind), axis=n.axis())
 
 
 @row("aten.log_softmax", "aten._log_softmax")
-def _log_softmax(n: Node) -> Any:
+def _log_softmax(n: Pt2Node) -> Any:
     return F.log_softmax(cast(n.tensor("self"), n.made.kind), axis=n.axis())
 
 
 @row("aten.dropout", "aten.native_dropout")
-def _dropout(n: Node) -> Any:
+def _dropout(n: Pt2Node) -> Any:
     x, p = n.tensor("input"), float(n("p"))
     trains = bool(n("train", True))
     y = F.dropout(x, p=p, training=True) if trains and p else x
@@ -113,7 +113,7 @@ def _dropout(n: Node) -> Any:
 
 
 @row("aten.feature_dropout")
-def _channel_dropout(n: Node) -> Any:
+def _channel_dropout(n: Pt2Node) -> Any:
     x, p = n.tensor("input"), float(n("p"))
     if not n("train", True) or not p:
         return x

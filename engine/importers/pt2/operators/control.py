@@ -8,12 +8,12 @@ from gradtool import paddle
 
 from ....ir import default
 from ..errors import Unsound
-from ..node import Node, is_tensor, plain
-from ..values import Held, as_number
+from ..node import Pt2Node, is_tensor, plain
+from ..values import HeldTensor, as_number
 from .rows import row
 
 
-def _emitted(n: Node, graph: Any, operands: list[Any]) -> list[Any]:
+def _emitted(n: Pt2Node, graph: Any, operands: list[Any]) -> list[Any]:
     """Emit a graph in this place; give what its outputs are."""
     if len(operands) != len(graph["inputs"]):
         raise Unsound(f"a graph with {len(graph['inputs'])} inputs gets {len(operands)}")
@@ -32,7 +32,7 @@ def _settled(operands: list[Any]) -> None:
 
 
 @row("higher_order.wrap_with_set_grad_enabled")
-def _without_gradients(n: Node) -> Any:
+def _without_gradients(n: Pt2Node) -> Any:
     """``torch.no_grad()`` in the module: gradients stop at what is computed inside."""
     enabled, graph, *operands = n.positional
     _settled(operands)
@@ -49,14 +49,14 @@ def _without_gradients(n: Node) -> Any:
 
 
 @row("higher_order.wrap_with_autocast")
-def _in_other_types(n: Node) -> Any:
+def _in_other_types(n: Pt2Node) -> Any:
     """``torch.autocast`` in the module: the file says which types come out."""
     _, _, _, _, graph, *operands = n.positional
     return _emitted(n, graph, operands)
 
 
 @row("higher_order.cond")
-def _branch(n: Node) -> Any:
+def _branch(n: Pt2Node) -> Any:
     condition, then, other, operands = n.positional
     value = plain(condition)
     if isinstance(value, bool):
@@ -65,7 +65,7 @@ def _branch(n: Node) -> Any:
     _settled(operands)
 
     def branch(graph: Any) -> list[Any]:
-        own = [Held(plain(v)) if isinstance(v, Held) else v for v in operands]
+        own = [HeldTensor(plain(v)) if isinstance(v, HeldTensor) else v for v in operands]
         return [_own(plain(v)) for v in _emitted(n, graph, own)]
 
     made = paddle.static.nn.cond(paddle.reshape(value, []), lambda: branch(then), lambda: branch(other))

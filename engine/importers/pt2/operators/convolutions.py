@@ -8,7 +8,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node, cast
+from ..node import Pt2Node, cast
 from .rows import row
 from .shapes import padded_along
 
@@ -19,7 +19,7 @@ MOST = 1 << 16
 """Elements that a window may reach, and that may be put around a tensor."""
 
 
-def windows(n: Node, name: str, rank: int, usual: int, least: int = 1) -> list[int]:
+def windows(n: Pt2Node, name: str, rank: int, usual: int, least: int = 1) -> list[int]:
     """A number for each axis."""
     numbers = n.wholes(name, [usual])
     numbers = numbers * rank if len(numbers) == 1 else numbers
@@ -28,7 +28,7 @@ def windows(n: Node, name: str, rank: int, usual: int, least: int = 1) -> list[i
     return list(numbers)
 
 
-def _padding(n: Node, rank: int) -> Any:
+def _padding(n: Pt2Node, rank: int) -> Any:
     padding = n("padding", 0)
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
@@ -50,7 +50,7 @@ def _padded(x: Any, weight: Any, stride: list[int], dilation: list[int]) -> tupl
 
 
 @row("aten.conv1d", "aten.conv2d", "aten.conv3d", "aten.convolution", "aten._convolution")
-def _convolution(n: Node) -> Any:
+def _convolution(n: Pt2Node) -> Any:
     kind = n.made.kind
     x, weight, bias = cast(n.tensor("input"), kind), cast(n.tensor("weight"), kind), n("bias", None)
     bias = bias if bias is None else cast(bias, kind)
@@ -72,7 +72,7 @@ def _convolution(n: Node) -> Any:
 
 
 @row("aten.conv_transpose1d", "aten.conv_transpose2d", "aten.conv_transpose3d")
-def _transposed(n: Node) -> Any:
+def _transposed(n: Pt2Node) -> Any:
     x, weight = cast(n.tensor("input"), n.made.kind), cast(n.tensor("weight"), n.made.kind)
     rank = len(weight.shape) - 2
     if rank not in TRANSPOSED or len(x.shape) not in (rank + 1, rank + 2):
@@ -85,7 +85,7 @@ def _transposed(n: Node) -> Any:
 
 
 def _back(
-    n: Node, x: Any, weight: Any, bias: Any, rank: int, stride: list[int], dilation: list[int], groups: int
+    n: Pt2Node, x: Any, weight: Any, bias: Any, rank: int, stride: list[int], dilation: list[int], groups: int
 ) -> Any:
     padding, more = windows(n, "padding", rank, 0, 0), windows(n, "output_padding", rank, 0, 0)
     return TRANSPOSED[rank](
@@ -94,13 +94,13 @@ def _back(
 
 
 @row("aten.im2col")
-def _columns(n: Node) -> Any:
+def _columns(n: Pt2Node) -> Any:
     sizes, strides, dilations = (windows(n, name, 2, 1) for name in ("kernel_size", "stride", "dilation"))
     return F.unfold(n.tensor("self"), sizes, strides, windows(n, "padding", 2, 0, 0), dilations)
 
 
 @row("aten.col2im")
-def _from_columns(n: Node) -> Any:
+def _from_columns(n: Pt2Node) -> Any:
     sizes, strides, dilations = (windows(n, name, 2, 1) for name in ("kernel_size", "stride", "dilation"))
     size = windows(n, "output_size", 2, 1)
     return F.fold(n.tensor("self"), size, sizes, strides, windows(n, "padding", 2, 0, 0), dilations)

@@ -12,8 +12,8 @@ from gradtool import paddle
 
 from ....core.spec import dtype, promote
 from ..errors import Missing, Unsound
-from ..node import Node, cast, is_tensor, is_whole, kind_of
-from ..values import Size, as_number
+from ..node import Pt2Node, cast, is_tensor, is_whole, kind_of
+from ..values import SymbolicSize, as_number
 from .rows import row
 
 UNARY = {
@@ -134,7 +134,9 @@ def holding(x: Any, y: Any) -> str:
     kind = kind_of(tensor)
     if isinstance(number, float) and _rank(kind) < 2:
         return "float32"
-    return "int64" if isinstance(number, (int, Size)) and not isinstance(number, bool) and kind == "bool" else kind
+    return (
+        "int64" if isinstance(number, (int, SymbolicSize)) and not isinstance(number, bool) and kind == "bool" else kind
+    )
 
 
 def _rank(kind: str) -> int:
@@ -153,24 +155,24 @@ def widened(function: Callable[..., Any], *operands: Any) -> Any:
     return made if kind_of(made) == "bool" else paddle.cast(made, kind)
 
 
-def _unary(name: str) -> Callable[[Node], Any]:
+def _unary(name: str) -> Callable[[Pt2Node], Any]:
     return lambda n: getattr(paddle, name)(cast(n.tensor("self"), n.made.kind))
 
 
-def _told(name: str) -> Callable[[Node], Any]:
+def _told(name: str) -> Callable[[Pt2Node], Any]:
     return lambda n: getattr(paddle, name)(n.tensor("self"))
 
 
-def _binary(name: str) -> Callable[[Node], Any]:
-    def emit(n: Node) -> Any:
+def _binary(name: str) -> Callable[[Pt2Node], Any]:
+    def emit(n: Pt2Node) -> Any:
         kind = n.made.kind
         return widened(getattr(paddle, name), one(n("self"), kind), one(n("other"), kind))
 
     return emit
 
 
-def _compared(name: str) -> Callable[[Node], Any]:
-    def emit(n: Node) -> Any:
+def _compared(name: str) -> Callable[[Pt2Node], Any]:
+    def emit(n: Pt2Node) -> Any:
         x, y = n("self"), n("other")
         kind = holding(x, y)
         return widened(getattr(paddle, name), one(x, kind), one(y, kind))
@@ -199,7 +201,7 @@ def scaled(x: Any, factor: Any) -> Any:
     return x if not is_tensor(factor) and factor == 1 else x * factor
 
 
-def _sum(n: Node, x: Any, y: Any, sign: int) -> Any:
+def _sum(n: Pt2Node, x: Any, y: Any, sign: int) -> Any:
     kind = n.made.kind
     alpha = n("alpha", 1)
     y, x = as_number(y), as_number(x)
@@ -211,24 +213,24 @@ def _sum(n: Node, x: Any, y: Any, sign: int) -> Any:
 
 
 @row("aten.add")
-def _add(n: Node) -> Any:
+def _add(n: Pt2Node) -> Any:
     if n.made.kind == "bool":
         return paddle.logical_or(one(n("self"), "bool"), one(n("other"), "bool"))
     return _sum(n, n("self"), n("other"), 1)
 
 
 @row("aten.sub", "aten.subtract")
-def _subtract(n: Node) -> Any:
+def _subtract(n: Pt2Node) -> Any:
     return _sum(n, n("self"), n("other"), -1)
 
 
 @row("aten.rsub")
-def _reversed(n: Node) -> Any:
+def _reversed(n: Pt2Node) -> Any:
     return _sum(n, n("other"), n("self"), -1)
 
 
 @row("aten.mul.Scalar", "aten.mul.Tensor")
-def _multiply(n: Node) -> Any:
+def _multiply(n: Pt2Node) -> Any:
     x, y, kind = n("self"), as_number(n("other")), n.made.kind
     if not is_tensor(y) and not isinstance(y, complex) and kind not in ("bool", *_NARROW):
         return cast(x, kind) * (int(y) if is_whole(kind) else float(y))
@@ -238,7 +240,7 @@ def _multiply(n: Node) -> Any:
 
 
 @row("aten.div", "aten.divide", "aten.true_divide")
-def _divide(n: Node) -> Any:
+def _divide(n: Pt2Node) -> Any:
     x, y, kind, mode = n("self"), as_number(n("other")), n.made.kind, n("rounding_mode", None)
     if mode is None:
         if not is_tensor(y) and is_tensor(x) and y:
@@ -254,14 +256,14 @@ def _divide(n: Node) -> Any:
 
 
 @row("aten.fmod")
-def _remainder(n: Node) -> Any:
+def _remainder(n: Pt2Node) -> Any:
     """With the sign of what is divided."""
     x, y = one(n("self"), n.made.kind), one(n("other"), n.made.kind)
     return paddle.sign(x) * paddle.mod(paddle.abs(x), paddle.abs(y))
 
 
 @row("aten.pow")
-def _power(n: Node) -> Any:
+def _power(n: Pt2Node) -> Any:
     x, y, kind = n("self"), as_number(n("exponent")), n.made.kind
     if is_tensor(x) and not is_tensor(y):
         if y == 2:
@@ -271,7 +273,7 @@ def _power(n: Node) -> Any:
 
 
 @row("aten.clamp", "aten.clip")
-def _clamp(n: Node) -> Any:
+def _clamp(n: Pt2Node) -> Any:
     x, low, high, kind = n.tensor("self"), n("min", None), n("max", None), n.made.kind
     x = cast(x, kind)
     if not is_tensor(low) and not is_tensor(high) and not is_whole(kind):
@@ -282,7 +284,7 @@ def _clamp(n: Node) -> Any:
 
 
 @row("aten.clamp_min")
-def _at_least(n: Node) -> Any:
+def _at_least(n: Pt2Node) -> Any:
     x, low = cast(n.tensor("self"), n.made.kind), n("min")
     if is_tensor(low) or is_whole(n.made.kind):
         return widened(paddle.maximum, x, one(low, n.made.kind))
@@ -290,7 +292,7 @@ def _at_least(n: Node) -> Any:
 
 
 @row("aten.clamp_max")
-def _at_most(n: Node) -> Any:
+def _at_most(n: Pt2Node) -> Any:
     x, high = cast(n.tensor("self"), n.made.kind), n("max")
     if is_tensor(high) or is_whole(n.made.kind):
         return widened(paddle.minimum, x, one(high, n.made.kind))
@@ -298,25 +300,25 @@ def _at_most(n: Node) -> Any:
 
 
 @row("aten.where")
-def _where(n: Node) -> Any:
+def _where(n: Pt2Node) -> Any:
     if "self" not in n.arguments:
         raise Missing("where, of a condition alone")
     return paddle.where(cast(n.tensor("condition"), "bool"), *_spread(n))
 
 
-def _spread(n: Node) -> tuple[Any, Any]:
+def _spread(n: Pt2Node) -> tuple[Any, Any]:
     """Both operands in the type that comes out; paddle's ``where`` broadcasts them."""
     return one(n("self"), n.made.kind), one(n("other"), n.made.kind)
 
 
 @row("aten.masked_fill")
-def _masked(n: Node) -> Any:
+def _masked(n: Pt2Node) -> Any:
     x = n.tensor("self")
     return paddle.where(cast(n.tensor("mask"), "bool"), one(n("value"), kind_of(x)), x)
 
 
 @row("aten.round")
-def _round(n: Node) -> Any:
+def _round(n: Pt2Node) -> Any:
     """Halves go to the even number."""
     x, decimals = n.tensor("self"), n.whole("decimals", 0)
     if is_whole(kind_of(x)):
@@ -331,103 +333,103 @@ def _round(n: Node) -> Any:
 
 
 @row("aten.addcmul")
-def _add_product(n: Node) -> Any:
+def _add_product(n: Pt2Node) -> Any:
     x, a, b = (cast(n.tensor(name), n.made.kind) for name in ("self", "tensor1", "tensor2"))
     return x + scaled(a * b, n("value", 1))
 
 
 @row("aten.addcdiv")
-def _add_quotient(n: Node) -> Any:
+def _add_quotient(n: Pt2Node) -> Any:
     x, a, b = (cast(n.tensor(name), n.made.kind) for name in ("self", "tensor1", "tensor2"))
     return x + scaled(a / b, n("value", 1))
 
 
 @row("aten.lerp")
-def _between(n: Node) -> Any:
+def _between(n: Pt2Node) -> Any:
     x, end = n.tensor("self"), n.tensor("end")
     return x + (end - x) * n("weight")
 
 
 @row("aten.logit")
-def _logit(n: Node) -> Any:
+def _logit(n: Pt2Node) -> Any:
     x, eps = cast(n.tensor("self"), n.made.kind), n("eps", None)
     x = x if eps is None else paddle.clip(x, float(eps), 1 - float(eps))
     return paddle.log(x / (1 - x))
 
 
 @row("aten.xlogy")
-def _x_log_y(n: Node) -> Any:
+def _x_log_y(n: Pt2Node) -> Any:
     x, y = one(n("self"), n.made.kind), one(n("other"), n.made.kind)
     zero = paddle.equal(x, paddle.zeros_like(x))
     return paddle.where(zero, paddle.zeros_like(x * y), x * paddle.log(y))
 
 
 @row("aten.nan_to_num")
-def _numbers_only(n: Node) -> Any:
+def _numbers_only(n: Pt2Node) -> Any:
     nan = n("nan", None)
     return paddle.nan_to_num(n.tensor("self"), 0.0 if nan is None else nan, n("posinf", None), n("neginf", None))
 
 
 @row("aten.real")
-def _real(n: Node) -> Any:
+def _real(n: Pt2Node) -> Any:
     x = n.tensor("self")
     return paddle.real(x) if kind_of(x).startswith("complex") else x
 
 
 @row("aten.heaviside")
-def _heaviside(n: Node) -> Any:
+def _heaviside(n: Pt2Node) -> Any:
     return paddle.heaviside(n.tensor("self"), n.tensor("values"))
 
 
 @row("aten.isclose")
-def _close(n: Node) -> Any:
+def _close(n: Pt2Node) -> Any:
     x, y = n.tensor("self"), cast(n.tensor("other"), kind_of(n.tensor("self")))
     return paddle.isclose(x, y, float(n("rtol", 1e-5)), float(n("atol", 1e-8)), n.flag("equal_nan"))
 
 
 @row("aten.exp2")
-def _two_to_the(n: Node) -> Any:
+def _two_to_the(n: Pt2Node) -> Any:
     return paddle.exp(cast(n.tensor("self"), n.made.kind) * math.log(2))
 
 
 @row("aten.erfc")
-def _erfc(n: Node) -> Any:
+def _erfc(n: Pt2Node) -> Any:
     return 1 - paddle.erf(cast(n.tensor("self"), n.made.kind))
 
 
 @row("aten.sgn")
-def _direction(n: Node) -> Any:
+def _direction(n: Pt2Node) -> Any:
     return paddle.sgn(n.tensor("self"))
 
 
 @row("aten.deg2rad")
-def _radians(n: Node) -> Any:
+def _radians(n: Pt2Node) -> Any:
     return cast(n.tensor("self"), n.made.kind) * (math.pi / 180)
 
 
 @row("aten.rad2deg")
-def _degrees(n: Node) -> Any:
+def _degrees(n: Pt2Node) -> Any:
     return cast(n.tensor("self"), n.made.kind) * (180 / math.pi)
 
 
 @row("aten._to_copy", "aten.to", "aten.type_as", "prims.convert_element_type")
-def _to(n: Node) -> Any:
+def _to(n: Pt2Node) -> Any:
     return cast(n.tensor("a" if n.kind.startswith("prims") else "self"), n.made.kind)
 
 
 @row("aten._conj", "aten.resolve_conj", "aten.resolve_neg", "aten.conj_physical")
-def _conjugate(n: Node) -> Any:
+def _conjugate(n: Pt2Node) -> Any:
     x = n.tensor("self")
     return paddle.conj(x) if n.kind in ("aten._conj", "aten.conj_physical") else x
 
 
 @row("aten.clone", "aten.lift_fresh_copy", "aten.alias_copy")
-def _copied(n: Node) -> Any:
+def _copied(n: Pt2Node) -> Any:
     return paddle.assign(n.tensor("self"))
 
 
 @row("aten.fill")
-def _filled(n: Node) -> Any:
+def _filled(n: Pt2Node) -> Any:
     x = n.tensor("self")
     value = n("value")
     if is_tensor(value):
@@ -436,11 +438,11 @@ def _filled(n: Node) -> Any:
 
 
 @row("aten.zero")
-def _zero(n: Node) -> Any:
+def _zero(n: Pt2Node) -> Any:
     return paddle.zeros_like(n.tensor("self"))
 
 
 @row("aten.copy")
-def _copy(n: Node) -> Any:
+def _copy(n: Pt2Node) -> Any:
     x, source = n.tensor("self"), cast(n.tensor("src"), kind_of(n.tensor("self")))
     return paddle.assign(source) if list(source.shape) == list(x.shape) else paddle.expand(source, list(x.shape))

@@ -11,13 +11,13 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node
+from ..node import Pt2Node
 from .convolutions import MOST
 from .rows import row
 
 
-def _resized(mode: str, rank: int) -> Callable[[Node], Any]:
-    def emit(n: Node) -> Any:
+def _resized(mode: str, rank: int) -> Callable[[Pt2Node], Any]:
+    def emit(n: Pt2Node) -> Any:
         x = n.tensor("input" if "input" in n.arguments else "self")
         if len(x.shape) != rank + 2:
             raise Unsound(f"an image of {rank} axes in a tensor of {len(x.shape)}")
@@ -35,7 +35,7 @@ def _resized(mode: str, rank: int) -> Callable[[Node], Any]:
     return emit
 
 
-def _scales_matter(n: Node, x: Any, sizes: list[int]) -> bool:
+def _scales_matter(n: Pt2Node, x: Any, sizes: list[int]) -> bool:
     """Whether the file says scales by which elements lie elsewhere than by the sizes."""
     told = n("scale_factors", None)
     if told is None:
@@ -56,7 +56,7 @@ for _rank in (1, 2, 3):
 
 
 @row("aten.grid_sampler", "aten.grid_sampler_2d", "aten.grid_sampler_3d")
-def _grid(n: Node) -> Any:
+def _grid(n: Pt2Node) -> Any:
     modes, paddings = ("bilinear", "nearest"), ("zeros", "border", "reflection")
     mode, padding = n.whole("interpolation_mode", 0), n.whole("padding_mode", 0)
     if not 0 <= mode < len(modes) or not 0 <= padding < len(paddings):
@@ -71,7 +71,7 @@ def _grid(n: Node) -> Any:
 
 
 @row("aten.affine_grid_generator")
-def _affine(n: Node) -> Any:
+def _affine(n: Pt2Node) -> Any:
     sizes = n.wholes("size")
     if any(not 0 < d <= MOST for d in sizes):
         raise Unsound(f"a grid of {sizes[:8]}")

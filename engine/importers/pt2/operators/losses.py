@@ -10,14 +10,14 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node, cast, kind_of
+from ..node import Pt2Node, cast, kind_of
 from .rows import row
 
 _REDUCED: tuple[Callable[[Any], Any], ...] = (lambda x: x, paddle.mean, paddle.sum)
 """By the number that ATen has for it."""
 
 
-def _reduced(n: Node, loss: Any, default: int = 1) -> Any:
+def _reduced(n: Pt2Node, loss: Any, default: int = 1) -> Any:
     how = n.whole("reduction", default)
     if not 0 <= how < len(_REDUCED):
         raise Unsound(f"it reduces by {how}")
@@ -25,17 +25,17 @@ def _reduced(n: Node, loss: Any, default: int = 1) -> Any:
 
 
 @row("aten.mse_loss")
-def _squares(n: Node) -> Any:
+def _squares(n: Pt2Node) -> Any:
     return _reduced(n, paddle.square(n.tensor("self") - n.tensor("target")))
 
 
 @row("aten.l1_loss")
-def _distances(n: Node) -> Any:
+def _distances(n: Pt2Node) -> Any:
     return _reduced(n, paddle.abs(n.tensor("self") - n.tensor("target")))
 
 
 @row("aten.smooth_l1_loss", "aten.huber_loss")
-def _smooth(n: Node) -> Any:
+def _smooth(n: Pt2Node) -> Any:
     away = paddle.abs(n.tensor("self") - n.tensor("target"))
     width = float(n("beta" if n.kind == "aten.smooth_l1_loss" else "delta", 1.0))
     if width == 0:
@@ -46,7 +46,7 @@ def _smooth(n: Node) -> Any:
 
 
 @row("aten.binary_cross_entropy")
-def _binary(n: Node) -> Any:
+def _binary(n: Pt2Node) -> Any:
     x, target, weight = n.tensor("self"), n.tensor("target"), n("weight", None)
     logs = [paddle.clip(paddle.log(v), -100.0, float("inf")) for v in (x, 1 - x)]
     loss = -(target * logs[0] + (1 - target) * logs[1])
@@ -54,7 +54,7 @@ def _binary(n: Node) -> Any:
 
 
 @row("aten.binary_cross_entropy_with_logits")
-def _binary_scores(n: Node) -> Any:
+def _binary_scores(n: Pt2Node) -> Any:
     x, target, weight, positive = n.tensor("self"), n.tensor("target"), n("weight", None), n("pos_weight", None)
     log = F.log_sigmoid(x)
     factor = 1.0 if positive is None else 1 + (positive - 1) * target
@@ -63,7 +63,7 @@ def _binary_scores(n: Node) -> Any:
 
 
 @row("aten.kl_div")
-def _divergence(n: Node) -> Any:
+def _divergence(n: Pt2Node) -> Any:
     x, target = n.tensor("self"), n.tensor("target")
     if n.flag("log_target"):
         return _reduced(n, paddle.exp(target) * (target - x))
@@ -73,7 +73,7 @@ def _divergence(n: Node) -> Any:
 
 
 @row("aten.poisson_nll_loss")
-def _poisson(n: Node) -> Any:
+def _poisson(n: Pt2Node) -> Any:
     x, target = n.tensor("input"), n.tensor("target")
     loss = paddle.exp(x) - target * x if n.flag("log_input", True) else x - target * paddle.log(x + float(n("eps")))
     if n.flag("full"):
@@ -86,13 +86,13 @@ def _poisson(n: Node) -> Any:
 
 
 @row("aten.margin_ranking_loss")
-def _ranking(n: Node) -> Any:
+def _ranking(n: Pt2Node) -> Any:
     away = -n.tensor("target") * (n.tensor("input1") - n.tensor("input2")) + float(n("margin", 0.0))
     return _reduced(n, F.relu(away))
 
 
 @row("aten.hinge_embedding_loss")
-def _hinge(n: Node) -> Any:
+def _hinge(n: Pt2Node) -> Any:
     x, target = n.tensor("self"), n.tensor("target")
     one, zero = paddle.ones_like(target), paddle.zeros_like(x)
     apart = paddle.where(paddle.equal(target, one), zero, F.relu(float(n("margin", 1.0)) - x))
@@ -100,7 +100,7 @@ def _hinge(n: Node) -> Any:
 
 
 @row("aten.cosine_embedding_loss")
-def _cosine(n: Node) -> Any:
+def _cosine(n: Pt2Node) -> Any:
     x, y, target, margin = n.tensor("input1"), n.tensor("input2"), n.tensor("target"), float(n("margin", 0.0))
     sizes = [paddle.sum(paddle.square(v), axis=-1) + 1e-12 for v in (x, y)]
     cosine = paddle.sum(x * y, axis=-1) / paddle.sqrt(sizes[0] * sizes[1])
@@ -110,7 +110,7 @@ def _cosine(n: Node) -> Any:
 
 
 @row("aten.triplet_margin_loss")
-def _triplets(n: Node) -> Any:
+def _triplets(n: Pt2Node) -> Any:
     anchor, positive, negative = n.tensor("anchor"), n.tensor("positive"), n.tensor("negative")
     p, eps = float(n("p", 2.0)), float(n("eps", 1e-6))
 
@@ -124,11 +124,11 @@ def _triplets(n: Node) -> Any:
 
 
 @row("aten.soft_margin_loss")
-def _margin(n: Node) -> Any:
+def _margin(n: Pt2Node) -> Any:
     return _reduced(n, F.softplus(-n.tensor("target") * n.tensor("self")))
 
 
-def _picked(n: Node, logs: Any, label: Any, weight: Any, ignored: int) -> tuple[Any, Any]:
+def _picked(n: Pt2Node, logs: Any, label: Any, weight: Any, ignored: int) -> tuple[Any, Any]:
     """The negative logarithm of the probability of each label, reduced, and the weight of all.
 
     *logs* is of shape (N, C, …) or (C,), *label* (N, …) or ().
@@ -155,13 +155,13 @@ def _picked(n: Node, logs: Any, label: Any, weight: Any, ignored: int) -> tuple[
 
 
 @row("aten.nll_loss", "aten.nll_loss_nd", "aten.nll_loss2d", "aten.nll_loss_forward", "aten.nll_loss2d_forward")
-def _likelihood(n: Node) -> Any:
+def _likelihood(n: Pt2Node) -> Any:
     made = _picked(n, n.tensor("self"), n.tensor("target"), n("weight", None), n.whole("ignore_index", -100))
     return made if n.kind.endswith("forward") else made[0]
 
 
 @row("aten.cross_entropy_loss")
-def _cross_entropy(n: Node) -> Any:
+def _cross_entropy(n: Pt2Node) -> Any:
     x, target, weight = n.tensor("self"), n.tensor("target"), n("weight", None)
     smooth = float(n("label_smoothing", 0.0))
     axis = 1 if len(x.shape) > 1 else 0
@@ -182,7 +182,7 @@ def _as_scores(target: Any, x: Any, axis: int) -> Any:
     return paddle.transpose(ones, order) if len(order) > 1 else ones
 
 
-def _soft(n: Node, logs: Any, target: Any, weight: Any, smooth: float, axis: int) -> Any:
+def _soft(n: Pt2Node, logs: Any, target: Any, weight: Any, smooth: float, axis: int) -> Any:
     """Probabilities of all classes in the place of a label."""
     if smooth:
         target = target * (1 - smooth) + smooth / logs.shape[axis]

@@ -9,15 +9,15 @@ import numpy as np
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node, cast, is_tensor, is_whole, kind_of
-from ..values import Size, as_number, elements
+from ..node import Pt2Node, cast, is_tensor, is_whole, kind_of
+from ..values import SymbolicSize, as_number, elements
 from .elementwise import one
 from .rows import row
 
 _FILLS = {"zeros": 0, "ones": 1, "empty": 0, "empty_strided": 0, "empty_permuted": 0}
 
 
-def _sizes(n: Node) -> list[Any]:
+def _sizes(n: Pt2Node) -> list[Any]:
     sizes = n("size")
     if not isinstance(sizes, list) or any(isinstance(s, int) and s < 0 for s in sizes):
         raise Unsound(f"a tensor of shape {sizes}")
@@ -25,7 +25,7 @@ def _sizes(n: Node) -> list[Any]:
 
 
 @row("aten.full", "aten.new_full", *(f"aten.{k}" for k in _FILLS), *(f"aten.new_{k}" for k in _FILLS))
-def _full(n: Node) -> Any:
+def _full(n: Pt2Node) -> Any:
     name = n.kind.removeprefix("aten.").removeprefix("new_")
     value = as_number(n("fill_value")) if name == "full" else _FILLS[name]
     return _filled(_sizes(n), value, n.made.kind)
@@ -40,7 +40,7 @@ def _filled(sizes: list[Any], value: Any, kind: str) -> Any:
 
 
 @row("aten.full_like", "aten.zeros_like", "aten.ones_like", "aten.empty_like")
-def _like(n: Node) -> Any:
+def _like(n: Pt2Node) -> Any:
     x = n.tensor("self")
     value = as_number(n("fill_value")) if n.kind == "aten.full_like" else int(n.kind == "aten.ones_like")
     if is_tensor(value):
@@ -49,7 +49,7 @@ def _like(n: Node) -> Any:
 
 
 @row("aten.scalar_tensor")
-def _scalar(n: Node) -> Any:
+def _scalar(n: Pt2Node) -> Any:
     return one(n("s"), n.made.kind)
 
 
@@ -57,7 +57,7 @@ _MOST = 1 << 24
 
 
 @row("aten.arange")
-def _range(n: Node) -> Any:
+def _range(n: Pt2Node) -> Any:
     start, end, step = as_number(n("start", 0)), as_number(n("end")), as_number(n("step", 1))
     kind = n.made.kind
     told = [v for v in (start, end, step) if not is_tensor(v)]
@@ -69,7 +69,7 @@ def _range(n: Node) -> Any:
 
 
 @row("aten.linspace")
-def _steps(n: Node) -> Any:
+def _steps(n: Pt2Node) -> Any:
     count = n.whole("steps")
     if not 0 <= count <= _MOST:
         raise Unsound(f"{count} steps")
@@ -77,7 +77,7 @@ def _steps(n: Node) -> Any:
 
 
 @row("aten.eye")
-def _eye(n: Node) -> Any:
+def _eye(n: Pt2Node) -> Any:
     rows, columns = n.whole("n"), n.whole("m", n.whole("n"))
     if not 0 <= rows * columns <= _MOST:
         raise Unsound(f"a matrix of {rows} by {columns}")
@@ -85,7 +85,7 @@ def _eye(n: Node) -> Any:
 
 
 @row("aten.tril_indices", "aten.triu_indices")
-def _triangle_places(n: Node) -> Any:
+def _triangle_places(n: Pt2Node) -> Any:
     rows, columns, offset = n.whole("row"), n.whole("col"), n.whole("offset", 0)
     if not 0 <= rows * columns <= _MOST:
         raise Unsound(f"a triangle of {rows} by {columns}")
@@ -94,7 +94,7 @@ def _triangle_places(n: Node) -> Any:
 
 
 @row("aten.hann_window")
-def _window(n: Node) -> Any:
+def _window(n: Pt2Node) -> Any:
     size = n.whole("window_length")
     if not 0 < size <= _MOST:
         raise Unsound(f"a window of {size}")
@@ -105,7 +105,7 @@ def _window(n: Node) -> Any:
 # -- random numbers ---------------------------------------------------------------------------------------------------
 
 
-def _shape(n: Node) -> list[Any]:
+def _shape(n: Pt2Node) -> list[Any]:
     if "size" in n.arguments:
         return _sizes(n)
     x = n.tensor("self")
@@ -122,13 +122,13 @@ def _wide(kind: str) -> str:
 
 
 @row("aten.rand", "aten.rand_like", "aten.uniform")
-def _uniform(n: Node) -> Any:
+def _uniform(n: Pt2Node) -> Any:
     low, high = float(n("from", 0.0)), float(n("to", 1.0))
     return cast(paddle.uniform(_shape(n), _wide(n.made.kind), min=low, max=high), n.made.kind)
 
 
 @row("aten.randn", "aten.randn_like", "aten.normal", "aten.normal_functional")
-def _normal(n: Node) -> Any:
+def _normal(n: Pt2Node) -> Any:
     mean, deviation = n("mean", 0.0), n("std", 1.0)
     if is_tensor(mean) or is_tensor(deviation):
         raise Missing("random numbers with a mean for each")
@@ -137,7 +137,7 @@ def _normal(n: Node) -> Any:
 
 
 @row("aten.randint", "aten.randint_like", "aten.random")
-def _whole_numbers(n: Node) -> Any:
+def _whole_numbers(n: Pt2Node) -> Any:
     low, high = n.whole("low", n.whole("from", 0)), n.whole("high", n.whole("to", None))
     if high is None or not low < high:
         raise Unsound(f"random numbers from {low} to {high}")
@@ -145,15 +145,15 @@ def _whole_numbers(n: Node) -> Any:
 
 
 @row("aten.randperm")
-def _permutation(n: Node) -> Any:
+def _permutation(n: Pt2Node) -> Any:
     count = n("n")
-    if isinstance(count, Size):
+    if isinstance(count, SymbolicSize):
         raise Missing("a permutation of a number that is not known")
     return paddle.randperm(count, dtype=n.made.kind)
 
 
 @row("aten.bernoulli")
-def _bernoulli(n: Node) -> Any:
+def _bernoulli(n: Pt2Node) -> Any:
     x, p = n.tensor("self"), n("p", None)
     kind = kind_of(x)
     chance = cast(x, _wide(kind)) if p is None else paddle.full_like(cast(x, _wide(kind)), float(p))
@@ -161,5 +161,5 @@ def _bernoulli(n: Node) -> Any:
 
 
 @row("aten.multinomial")
-def _multinomial(n: Node) -> Any:
+def _multinomial(n: Pt2Node) -> Any:
     return paddle.multinomial(n.tensor("self"), n.whole("num_samples"), replacement=n.flag("replacement"))

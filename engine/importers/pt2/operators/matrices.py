@@ -7,22 +7,22 @@ from typing import Any
 from gradtool import paddle
 
 from ..errors import Missing
-from ..node import Node
+from ..node import Pt2Node
 from .rows import row
 
 
 @row("aten.linalg_det", "aten.det")
-def _determinant(n: Node) -> Any:
+def _determinant(n: Pt2Node) -> Any:
     return paddle.linalg.det(n.tensor("A" if n.kind == "aten.linalg_det" else "self"))
 
 
 @row("aten.linalg_inv", "aten.inverse")
-def _inverse(n: Node) -> Any:
+def _inverse(n: Pt2Node) -> Any:
     return paddle.linalg.inv(n.tensor("A" if n.kind == "aten.linalg_inv" else "self"))
 
 
 @row("aten.linalg_solve")
-def _solution(n: Node) -> Any:
+def _solution(n: Pt2Node) -> Any:
     """``left=False`` solves for what stands before the matrix."""
     if not n.flag("left", True):
         raise Missing("a matrix that stands behind its solution")
@@ -33,5 +33,5 @@ def _solution(n: Node) -> Any:
 
 
 @row("aten.linalg_cholesky", "aten.cholesky")
-def _root(n: Node) -> Any:
+def _root(n: Pt2Node) -> Any:
     return paddle.linalg.cholesky(n.tensor("self"), upper=n.flag("upper"))

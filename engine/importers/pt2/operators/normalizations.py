@@ -9,7 +9,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node, cast, kind_of
+from ..node import Pt2Node, cast, kind_of
 from .rows import row
 
 _LARGEST = 1e-3
@@ -29,7 +29,7 @@ _UPDATING = (
     *_UPDATING, "aten._native_batch_norm_legit_functional", "aten._batch_norm_with_update_functional",
     "aten._native_batch_norm_legit_no_training", "aten._batch_norm_no_update", "aten._native_batch_norm_legit.no_stats",
 )  # fmt: skip
-def _batch(n: Node) -> Any:
+def _batch(n: Pt2Node) -> Any:
     """Statistics of the batch where the module trains, else those that it has gathered."""
     x, weight, bias, eps = n.tensor("input"), n("weight", None), n("bias", None), float(n("eps", 1e-5))
     mean, variance = n("running_mean", None), n("running_var", None)
@@ -67,7 +67,7 @@ def _fixed(x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float)
     return affine(centred * cast(along(paddle.rsqrt(variance + eps), x), kind), weight, bias, x)
 
 
-def _running(n: Node, x: Any, own: Any, spread: Any, mean: Any, variance: Any, axes: list[int]) -> tuple[Any, Any]:
+def _running(n: Pt2Node, x: Any, own: Any, spread: Any, mean: Any, variance: Any, axes: list[int]) -> tuple[Any, Any]:
     """The running statistics afterwards; that of the variance is not biased."""
     momentum = float(n("momentum", 0.1))
     if all(x.shape[a] >= 0 for a in axes):
@@ -93,7 +93,7 @@ def affine(y: Any, weight: Any, bias: Any, x: Any) -> Any:
 
 
 @row("aten.layer_norm", "aten.native_layer_norm")
-def _layer(n: Node) -> Any:
+def _layer(n: Pt2Node) -> Any:
     x, weight, bias, eps = n.tensor("input"), n("weight", None), n("bias", None), float(n("eps", 1e-5))
     shape = n.wholes("normalized_shape")
     rank = len(x.shape)
@@ -117,7 +117,7 @@ def _layer(n: Node) -> Any:
 
 
 @row("aten.rms_norm", "aten._fused_rms_norm")
-def _root_mean_square(n: Node) -> Any:
+def _root_mean_square(n: Pt2Node) -> Any:
     x, weight, eps = n.tensor("input"), n("weight", None), n("eps", None)
     shape = n.wholes("normalized_shape")
     rank, kind = len(x.shape), kind_of(x)
@@ -132,7 +132,7 @@ def _root_mean_square(n: Node) -> Any:
 
 
 @row("aten.group_norm", "aten.native_group_norm")
-def _group(n: Node) -> Any:
+def _group(n: Pt2Node) -> Any:
     native = n.kind == "aten.native_group_norm"
     x, weight, bias = n.tensor("input"), n("weight", None), n("bias", None)
     groups = n.whole("group" if native else "num_groups")
@@ -143,7 +143,7 @@ def _group(n: Node) -> Any:
 
 
 @row("aten.instance_norm")
-def _instance(n: Node) -> Any:
+def _instance(n: Pt2Node) -> Any:
     x, weight, bias = n.tensor("input"), n("weight", None), n("bias", None)
     if not n.flag("use_input_stats", True):
         return _fixed(x, n("running_mean"), n("running_var"), weight, bias, float(n("eps", 1e-5)))
@@ -153,7 +153,7 @@ def _instance(n: Node) -> Any:
 
 
 @row("aten._weight_norm", "aten._weight_norm_interface")
-def _weight_norm(n: Node) -> Any:
+def _weight_norm(n: Pt2Node) -> Any:
     """A direction and a length for each place along an axis."""
     v, length = n.tensor("v"), n.tensor("g")
     axis = n.axis(default=0, of=v)
@@ -164,7 +164,7 @@ def _weight_norm(n: Node) -> Any:
 
 
 @row("aten.local_response_norm")
-def _local(n: Node) -> Any:
+def _local(n: Pt2Node) -> Any:
     return F.local_response_norm(
         n.tensor("input"),
         n.whole("size"),

@@ -11,7 +11,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node, cast, kind_of
+from ..node import Pt2Node, cast, kind_of
 from .elementwise import one, scaled
 from .rows import row
 
@@ -25,7 +25,7 @@ def forwards(index: Any, size: int) -> Any:
 
 
 @row("aten.embedding")
-def _embedding(n: Node) -> Any:
+def _embedding(n: Pt2Node) -> Any:
     padding = n.whole("padding_idx", -1)
     weight, index = n.tensor("weight"), cast(n.tensor("indices"), "int64")
     if padding >= 0:
@@ -36,7 +36,7 @@ def _embedding(n: Node) -> Any:
 
 
 @row("aten.one_hot")
-def _one_hot(n: Node) -> Any:
+def _one_hot(n: Pt2Node) -> Any:
     count = n.whole("num_classes", -1)
     if count < 1:
         raise Missing("a number of classes that is computed")
@@ -44,34 +44,34 @@ def _one_hot(n: Node) -> Any:
 
 
 @row("aten.index_select")
-def _select(n: Node) -> Any:
+def _select(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     return paddle.index_select(x, forwards(n.tensor("index"), x.shape[axis]), axis=axis)
 
 
 @row("aten.gather")
-def _gather(n: Node) -> Any:
+def _gather(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     return paddle.take_along_axis(x, forwards(n.tensor("index"), x.shape[axis]), axis, broadcast=False)
 
 
 @row("aten.take_along_dim")
-def _along(n: Node) -> Any:
+def _along(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     return paddle.take_along_axis(x, forwards(n.tensor("indices"), x.shape[axis]), axis)
 
 
 @row("aten.masked_select")
-def _chosen(n: Node) -> Any:
+def _chosen(n: Pt2Node) -> Any:
     return paddle.masked_select(n.tensor("self"), n.tensor("mask"))
 
 
 @row("aten.nonzero")
-def _nonzero(n: Node) -> Any:
+def _nonzero(n: Pt2Node) -> Any:
     return paddle.nonzero(n.tensor("self"))
 
 
-class Places:
+class PickedPlaces:
     """What the indices of one operator pick of a tensor.
 
     Attributes:
@@ -134,7 +134,7 @@ class Places:
         return paddle.transpose(values, order)
 
 
-def _indices(n: Node) -> list[Any]:
+def _indices(n: Pt2Node) -> list[Any]:
     indices = n("indices")
     if not isinstance(indices, list):
         raise Unsound("its indices are no list")
@@ -142,26 +142,26 @@ def _indices(n: Node) -> list[Any]:
 
 
 @row("aten.index", "aten._unsafe_index")
-def _index(n: Node) -> Any:
+def _index(n: Pt2Node) -> Any:
     x, indices = n.tensor("self"), _indices(n)
     at = [i for i, v in enumerate(indices) if v is not None]
     if len(at) == 1 and len(indices[at[0]].shape) == 1 and kind_of(indices[at[0]]) not in ("bool", "uint8"):
         if at[0] >= len(x.shape):
             raise Unsound(f"an index along axis {at[0]} of {len(x.shape)}")
         return paddle.index_select(x, forwards(indices[at[0]], x.shape[at[0]]), axis=at[0])
-    places = Places(x, indices)
+    places = PickedPlaces(x, indices)
     return places.back(paddle.gather_nd(places.turned(x), places.index))
 
 
 @row("aten.index_put", "aten._unsafe_index_put")
-def _index_put(n: Node) -> Any:
+def _index_put(n: Pt2Node) -> Any:
     x, indices = n.tensor("self"), _indices(n)
     values = cast(n.tensor("values"), kind_of(x))
     mask = indices[0]
     if len(indices) == 1 and kind_of(mask) == "bool" and math.prod(values.shape) == 1 and not n.flag("accumulate"):
         whole = paddle.reshape(mask, [*mask.shape, *[1] * (len(x.shape) - len(mask.shape))])
         return paddle.where(whole, paddle.reshape(values, []), x)
-    places = Places(x, indices)
+    places = PickedPlaces(x, indices)
     turned = places.turned(x)
     put = _put(turned, places.index, places.forth(values, x), n.flag("accumulate"))
     if places.order == sorted(places.order):
@@ -199,7 +199,7 @@ _REDUCES = {
 
 
 @row("aten.scatter", "aten.scatter_add", "aten.scatter_reduce")
-def _scatter(n: Node) -> Any:
+def _scatter(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     index = forwards(n.tensor("index"), x.shape[axis])
     source = n("src", None) if "src" in n.arguments else n("value")
@@ -213,20 +213,20 @@ def _scatter(n: Node) -> Any:
 
 
 @row("aten.index_add")
-def _index_add(n: Node) -> Any:
+def _index_add(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     index = forwards(n.tensor("index"), x.shape[axis])
     return paddle.index_add(x, index, axis, scaled(cast(n.tensor("source"), kind_of(x)), n("alpha", 1)))
 
 
 @row("aten.index_fill")
-def _index_fill(n: Node) -> Any:
+def _index_fill(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     return paddle.index_fill(x, forwards(n.tensor("index"), x.shape[axis]), axis, n("value"))
 
 
 @row("aten.index_copy")
-def _index_copy(n: Node) -> Any:
+def _index_copy(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     index = forwards(n.tensor("index"), x.shape[axis])
     order = [axis, *(a for a in range(len(x.shape)) if a != axis)]
@@ -237,19 +237,19 @@ def _index_copy(n: Node) -> Any:
 
 
 @row("aten.masked_scatter")
-def _masked_scatter(n: Node) -> Any:
+def _masked_scatter(n: Pt2Node) -> Any:
     return paddle.masked_scatter(n.tensor("self"), n.tensor("mask"), n.tensor("source"))
 
 
 @row("aten.take")
-def _take(n: Node) -> Any:
+def _take(n: Pt2Node) -> Any:
     x = n.tensor("self")
     size = math.prod(x.shape) if all(d >= 0 for d in x.shape) else -1
     return paddle.take(x, forwards(n.tensor("index"), size))
 
 
 @row("aten.searchsorted", "aten.bucketize")
-def _search(n: Node) -> Any:
+def _search(n: Pt2Node) -> Any:
     right = n.flag("right") or n("side", None) == "right"
     if n.kind == "aten.bucketize":
         return paddle.bucketize(n.tensor("self"), n.tensor("boundaries"), right=right)

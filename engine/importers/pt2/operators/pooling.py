@@ -9,7 +9,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node
+from ..node import Pt2Node
 from .convolutions import windows
 from .rows import row
 from .shapes import padded_along
@@ -20,7 +20,7 @@ ADAPTIVE = {1: F.adaptive_avg_pool1d, 2: F.adaptive_avg_pool2d, 3: F.adaptive_av
 ADAPTIVE_LARGEST = {1: F.adaptive_max_pool1d, 2: F.adaptive_max_pool2d, 3: F.adaptive_max_pool3d}
 
 
-def _batched(rank: int, n: Node, emit: Callable[[Any], Any]) -> Any:
+def _batched(rank: int, n: Pt2Node, emit: Callable[[Any], Any]) -> Any:
     """What a pool makes of a batch, and of one of it."""
     x = n.tensor("self")
     if len(x.shape) not in (rank + 1, rank + 2):
@@ -31,7 +31,7 @@ def _batched(rank: int, n: Node, emit: Callable[[Any], Any]) -> Any:
     return tuple(paddle.squeeze(v, [0]) for v in made) if isinstance(made, tuple) else paddle.squeeze(made, [0])
 
 
-def _sizes(n: Node, rank: int) -> tuple[list[int], list[int], list[int]]:
+def _sizes(n: Pt2Node, rank: int) -> tuple[list[int], list[int], list[int]]:
     """Of windows: their sizes, strides, and the pads around the tensor."""
     sizes = windows(n, "kernel_size", rank, 1)
     strides = windows(n, "stride", rank, 1) if n("stride", None) else sizes
@@ -41,8 +41,8 @@ def _sizes(n: Node, rank: int) -> tuple[list[int], list[int], list[int]]:
     return sizes, strides, pads
 
 
-def _largest(rank: int, places: bool) -> Callable[[Node], Any]:
-    def emit(n: Node) -> Any:
+def _largest(rank: int, places: bool) -> Callable[[Pt2Node], Any]:
+    def emit(n: Pt2Node) -> Any:
         sizes, strides, pads = _sizes(n, rank)
         if set(windows(n, "dilation", rank, 1)) != {1}:
             raise Missing("dilated windows")
@@ -57,8 +57,8 @@ def _largest(rank: int, places: bool) -> Callable[[Node], Any]:
     return emit
 
 
-def _average(rank: int) -> Callable[[Node], Any]:
-    def emit(n: Node) -> Any:
+def _average(rank: int) -> Callable[[Pt2Node], Any]:
+    def emit(n: Pt2Node) -> Any:
         sizes, strides, pads = _sizes(n, rank)
         divisor = n("divisor_override", None)
         counts = n.flag("count_include_pad", True)
@@ -83,8 +83,8 @@ def _average(rank: int) -> Callable[[Node], Any]:
     return emit
 
 
-def _adaptive(rank: int, function: Callable[..., Any], places: bool) -> Callable[[Node], Any]:
-    def emit(n: Node) -> Any:
+def _adaptive(rank: int, function: Callable[..., Any], places: bool) -> Callable[[Pt2Node], Any]:
+    def emit(n: Pt2Node) -> Any:
         sizes = windows(n, "output_size", rank, 1)
 
         def pool(x: Any) -> Any:

@@ -11,7 +11,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node, cast, is_whole, kind_of
+from ..node import Pt2Node, cast, is_whole, kind_of
 from .elementwise import scaled
 from .rows import row
 
@@ -24,7 +24,7 @@ def product(x: Any, y: Any, kind: str, transposed: bool = False) -> Any:
 
 
 @row("aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot", "aten.vdot", "aten.inner")
-def _product(n: Node) -> Any:
+def _product(n: Pt2Node) -> Any:
     x = n.tensor("self")
     y = n.tensor({"aten.mm": "mat2", "aten.bmm": "mat2", "aten.mv": "vec", "aten.dot": "tensor"}.get(n.kind, "other"))
     turned = n.kind == "aten.inner" and len(x.shape) > 0 and len(y.shape) > 1
@@ -36,7 +36,7 @@ def _product(n: Node) -> Any:
 
 
 @row("aten.addmm", "aten.addmv", "aten.baddbmm", "aten.addbmm")
-def _sum_and_product(n: Node) -> Any:
+def _sum_and_product(n: Pt2Node) -> Any:
     names = {"aten.addmm": ("mat1", "mat2"), "aten.addmv": ("mat", "vec")}.get(n.kind, ("batch1", "batch2"))
     kind = n.made.kind
     z = scaled(product(n.tensor(names[0]), n.tensor(names[1]), kind), n("alpha", 1))
@@ -47,7 +47,7 @@ def _sum_and_product(n: Node) -> Any:
 
 
 @row("aten.linear")
-def _linear(n: Node) -> Any:
+def _linear(n: Pt2Node) -> Any:
     kind = n.made.kind
     y = product(n.tensor("input"), n.tensor("weight"), kind, transposed=len(n.tensor("weight").shape) > 1)
     bias = n("bias", None)
@@ -55,24 +55,24 @@ def _linear(n: Node) -> Any:
 
 
 @row("aten.bilinear")
-def _bilinear(n: Node) -> Any:
+def _bilinear(n: Pt2Node) -> Any:
     x, y, weight, bias = n.tensor("input1"), n.tensor("input2"), n.tensor("weight"), n("bias", None)
     z = paddle.einsum("...i,oij,...j->...o", x, weight, y)
     return z if bias is None else z + bias
 
 
 @row("aten.outer", "aten.ger")
-def _outer(n: Node) -> Any:
+def _outer(n: Pt2Node) -> Any:
     return paddle.outer(cast(n.tensor("self"), n.made.kind), cast(n.tensor("vec2"), n.made.kind))
 
 
 @row("aten.einsum")
-def _einstein(n: Node) -> Any:
+def _einstein(n: Pt2Node) -> Any:
     return paddle.einsum(str(n("equation")).replace(" ", ""), *[cast(x, n.made.kind) for x in n("tensors")])
 
 
 @row("aten._trilinear")
-def _trilinear(n: Node) -> Any:
+def _trilinear(n: Pt2Node) -> Any:
     parts = []
     for i, name in enumerate(("i1", "i2", "i3"), 1):
         x = n.tensor(name)
@@ -83,28 +83,28 @@ def _trilinear(n: Node) -> Any:
 
 
 @row("aten.tensordot")
-def _contracted(n: Node) -> Any:
+def _contracted(n: Pt2Node) -> Any:
     return paddle.tensordot(n.tensor("self"), n.tensor("other"), [n.wholes("dims_self"), n.wholes("dims_other")])
 
 
 @row("aten.cdist", "aten._cdist_forward")
-def _distances(n: Node) -> Any:
+def _distances(n: Pt2Node) -> Any:
     return paddle.cdist(n.tensor("x1"), n.tensor("x2"), p=float(n("p", 2.0)))
 
 
 @row("aten.linalg_det", "aten.det", "aten._linalg_det")
-def _determinant(n: Node) -> Any:
+def _determinant(n: Pt2Node) -> Any:
     made = paddle.linalg.det(n.tensor("A" if "A" in n.arguments else "self"))
     return (made, None, None)[: len(n.outputs)]
 
 
 @row("aten.linalg_inv", "aten.inverse")
-def _inverse(n: Node) -> Any:
+def _inverse(n: Pt2Node) -> Any:
     return paddle.inverse(n.tensor("A" if "A" in n.arguments else "self"))
 
 
 @row("aten.linalg_cross", "aten.cross")
-def _cross(n: Node) -> Any:
+def _cross(n: Pt2Node) -> Any:
     x, y = paddle.broadcast_tensors([n.tensor("self"), n.tensor("other")])
     if n.kind == "aten.cross" and n("dim", None) is None:
         raise Missing("a product along the first axis of three elements")
@@ -112,7 +112,7 @@ def _cross(n: Node) -> Any:
 
 
 @row("aten.cosine_similarity")
-def _cosine(n: Node) -> Any:
+def _cosine(n: Pt2Node) -> Any:
     x, y, axis, eps = n.tensor("x1"), n.tensor("x2"), n.whole("dim", 1), float(n("eps", 1e-8))
     size = [paddle.sqrt(paddle.sum(paddle.square(v), axis=axis, keepdim=True)) for v in (x, y)]
     x, y = (v / paddle.clip(s, eps, math.inf) for v, s in zip((x, y), size, strict=True))
@@ -130,7 +130,7 @@ _ATTENTIONS = (
 
 
 @row(*_ATTENTIONS)
-def _attention(n: Node) -> Any:
+def _attention(n: Pt2Node) -> Any:
     query, key, value = (n.tensor(name) for name in ("query", "key", "value"))
     kind = n.made.kind
     if n.flag("enable_gqa"):

@@ -9,7 +9,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node, is_tensor
+from ..node import Pt2Node, is_tensor
 from .rows import row
 
 _MOST_STEPS = 4096
@@ -75,7 +75,7 @@ _STEPS: dict[str, Callable[[Weights], Callable[[Any, State], State]]] = {
 
 
 @row(*(f"{kind}.input" for kind in _STEPS))
-def _recurrent(n: Node) -> Any:
+def _recurrent(n: Pt2Node) -> Any:
     x, states, parameters = n.tensor("input"), n("hx"), n("params")
     states = [states] if is_tensor(states) else states
     both = 2 if n.flag("bidirectional") else 1
@@ -122,7 +122,7 @@ _CELLS = {"aten.lstm_cell": _long_short, "aten.gru_cell": _gated, "aten.rnn_tanh
 
 
 @row(*_CELLS, "aten.rnn_relu_cell")
-def _cell(n: Node) -> Any:
+def _cell(n: Pt2Node) -> Any:
     states = n("hx")
     states = tuple([states] if is_tensor(states) else states)
     parameters = [n.tensor("w_ih"), n.tensor("w_hh")]

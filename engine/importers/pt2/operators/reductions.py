@@ -11,12 +11,12 @@ import numpy as np
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node, cast, kind_of
+from ..node import Pt2Node, cast, kind_of
 from .elementwise import one
 from .rows import row
 
 
-def axes_of(n: Node, name: str = "dim") -> tuple[list[int] | None, bool]:
+def axes_of(n: Pt2Node, name: str = "dim") -> tuple[list[int] | None, bool]:
     """The axes of a reduction, None for all, and whether they stay."""
     axes = n.wholes(name, None)
     rank = len(n.tensor("self").shape)
@@ -28,26 +28,26 @@ def axes_of(n: Node, name: str = "dim") -> tuple[list[int] | None, bool]:
 
 
 @row("aten.sum", "aten.nansum")
-def _sum(n: Node) -> Any:
+def _sum(n: Pt2Node) -> Any:
     axes, keep = axes_of(n)
     x = cast(n.tensor("self"), n.made.kind)
     return cast((paddle.nansum if n.kind == "aten.nansum" else paddle.sum)(x, axis=axes, keepdim=keep), n.made.kind)
 
 
 @row("aten.mean", "aten.nanmean")
-def _mean(n: Node) -> Any:
+def _mean(n: Pt2Node) -> Any:
     axes, keep = axes_of(n)
     x = cast(n.tensor("self"), n.made.kind)
     return (paddle.nanmean if n.kind == "aten.nanmean" else paddle.mean)(x, axis=axes, keepdim=keep)
 
 
 @row("aten.prod")
-def _product(n: Node) -> Any:
+def _product(n: Pt2Node) -> Any:
     axes, keep = axes_of(n)
     return cast(paddle.prod(cast(n.tensor("self"), n.made.kind), axis=axes, keepdim=keep), n.made.kind)
 
 
-def spread(n: Node) -> tuple[Any, Any]:
+def spread(n: Pt2Node) -> tuple[Any, Any]:
     """The variance, and the mean it is taken from."""
     axes, keep = axes_of(n)
     x = n.tensor("self")
@@ -69,22 +69,22 @@ def _assigned(places: list[int]) -> Any:
 
 
 @row("aten.var")
-def _variance(n: Node) -> Any:
+def _variance(n: Pt2Node) -> Any:
     return spread(n)[0]
 
 
 @row("aten.std")
-def _deviation(n: Node) -> Any:
+def _deviation(n: Pt2Node) -> Any:
     return paddle.sqrt(spread(n)[0])
 
 
 @row("aten.var_mean")
-def _variance_and_mean(n: Node) -> Any:
+def _variance_and_mean(n: Pt2Node) -> Any:
     return spread(n)
 
 
 @row("aten.std_mean")
-def _deviation_and_mean(n: Node) -> Any:
+def _deviation_and_mean(n: Pt2Node) -> Any:
     variance, mean = spread(n)
     return paddle.sqrt(variance), mean
 
@@ -100,13 +100,13 @@ def _extreme(function: Function, x: Any, axes: Any, keep: bool) -> Any:
 
 
 @row("aten.amax", "aten.amin")
-def _extremes(n: Node) -> Any:
+def _extremes(n: Pt2Node) -> Any:
     axes, keep = axes_of(n)
     return _extreme(paddle.amax if n.kind == "aten.amax" else paddle.amin, n.tensor("self"), axes, keep)
 
 
 @row("aten.max", "aten.min")
-def _largest(n: Node) -> Any:
+def _largest(n: Pt2Node) -> Any:
     """Of all elements their share of the gradient is equal, where several are largest; of an axis the first has it."""
     x, larger = n.tensor("self"), n.kind == "aten.max"
     if "other" in n.arguments:
@@ -121,33 +121,33 @@ def _largest(n: Node) -> Any:
 
 
 @row("aten.aminmax")
-def _both(n: Node) -> Any:
+def _both(n: Pt2Node) -> Any:
     axes, keep = axes_of(n)
     x = n.tensor("self")
     return _extreme(paddle.amin, x, axes, keep), _extreme(paddle.amax, x, axes, keep)
 
 
 @row("aten.argmax", "aten.argmin")
-def _place(n: Node) -> Any:
+def _place(n: Pt2Node) -> Any:
     function = paddle.argmax if n.kind == "aten.argmax" else paddle.argmin
     axis = n.axis() if n("dim", None) is not None else None
     return function(n.tensor("self"), axis=axis, keepdim=n.flag("keepdim"))
 
 
 @row("aten.all", "aten.any")
-def _truth(n: Node) -> Any:
+def _truth(n: Pt2Node) -> Any:
     axes, keep = axes_of(n)
     return (paddle.all if n.kind == "aten.all" else paddle.any)(cast(n.tensor("self"), "bool"), axis=axes, keepdim=keep)
 
 
 @row("aten.logsumexp")
-def _log_sum(n: Node) -> Any:
+def _log_sum(n: Pt2Node) -> Any:
     axes, keep = axes_of(n)
     return paddle.logsumexp(cast(n.tensor("self"), n.made.kind), axis=axes, keepdim=keep)
 
 
 @row("aten.norm", "aten.linalg_vector_norm")
-def _norm(n: Node) -> Any:
+def _norm(n: Pt2Node) -> Any:
     axes, keep = axes_of(n)
     x = cast(n.tensor("self"), n.made.kind)
     order = n("ord" if n.kind.endswith("vector_norm") else "p", 2)
@@ -178,7 +178,7 @@ def _root(x: Any, keep: bool) -> Any:
 
 
 @row("aten.cumsum", "aten.cumprod", "aten.logcumsumexp")
-def _running(n: Node) -> Any:
+def _running(n: Pt2Node) -> Any:
     x, axis = cast(n.tensor("self"), n.made.kind), n.axis()
     if not x.shape:
         return paddle.assign(x)
@@ -188,12 +188,12 @@ def _running(n: Node) -> Any:
 
 
 @row("aten.cummax", "aten.cummin")
-def _running_extreme(n: Node) -> Any:
+def _running_extreme(n: Pt2Node) -> Any:
     return tuple((paddle.cummax if n.kind == "aten.cummax" else paddle.cummin)(n.tensor("self"), axis=n.axis()))
 
 
 @row("aten.median")
-def _median(n: Node) -> Any:
+def _median(n: Pt2Node) -> Any:
     x = n.tensor("self")
     if "dim" not in n.arguments:
         if any(d < 0 for d in x.shape):
@@ -208,12 +208,12 @@ def _median(n: Node) -> Any:
 
 
 @row("aten.kthvalue")
-def _kth(n: Node) -> Any:
+def _kth(n: Pt2Node) -> Any:
     return tuple(paddle.kthvalue(n.tensor("self"), n.whole("k"), axis=n.axis(default=-1), keepdim=n.flag("keepdim")))
 
 
 @row("aten.topk")
-def _top(n: Node) -> Any:
+def _top(n: Pt2Node) -> Any:
     x, axis, count = n.tensor("self"), n.axis(default=-1), n.whole("k")
     if count < 0 or 0 <= x.shape[axis] < count:
         raise Unsound(f"the {count} largest of {x.shape[axis]}")
@@ -221,7 +221,7 @@ def _top(n: Node) -> Any:
 
 
 @row("aten.sort", "aten.argsort")
-def _sorted(n: Node) -> Any:
+def _sorted(n: Pt2Node) -> Any:
     x, axis, down = n.tensor("self"), n.axis(default=-1), n.flag("descending")
     places = paddle.argsort(x, axis=axis, descending=down, stable=True)
     if n.kind == "aten.argsort":
@@ -230,24 +230,24 @@ def _sorted(n: Node) -> Any:
 
 
 @row("aten.dist")
-def _distance(n: Node) -> Any:
+def _distance(n: Pt2Node) -> Any:
     return paddle.dist(n.tensor("self"), n.tensor("other"), p=float(n("p", 2)))
 
 
 @row("aten.diff")
-def _differences(n: Node) -> Any:
+def _differences(n: Pt2Node) -> Any:
     if "prepend" in n.arguments or "append" in n.arguments:
         raise Missing("differences with other elements around")
     return paddle.diff(n.tensor("self"), n=n.whole("n", 1), axis=n.axis(default=-1))
 
 
 @row("aten.trace")
-def _trace(n: Node) -> Any:
+def _trace(n: Pt2Node) -> Any:
     return paddle.trace(n.tensor("self"))
 
 
 @row("aten.count_nonzero")
-def _count(n: Node) -> Any:
+def _count(n: Pt2Node) -> Any:
     axes, _ = axes_of(n)
     x = n.tensor("self")
     return paddle.sum(paddle.cast(paddle.not_equal(x, paddle.zeros_like(x)), "int64"), axis=axes)

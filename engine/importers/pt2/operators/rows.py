@@ -1,8 +1,8 @@
 """The table of operators: name in ATen -> a function that emits operators of gradtool.
 
-A row is a function of a :class:`..node.Node` with the decorator :func:`row`. It gives what the node makes: a variable,
-a tuple of them, or a size. Names are without the overload (``aten.add`` for ``aten.add.Tensor``), unless overloads
-differ in what they mean; operators that write into their operand (``aten.add_``) need no row of their own.
+A row is a function of a :class:`..node.Pt2Node` with the decorator :func:`row`. It gives what the node makes: a
+variable, a tuple of them, or a size. Names are without the overload (``aten.add`` for ``aten.add.Tensor``), unless
+overloads differ in what they mean; operators that write into their operand (``aten.add_``) need no row of their own.
 """
 
 from __future__ import annotations

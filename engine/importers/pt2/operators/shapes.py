@@ -11,8 +11,8 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Meta, Node, cast, kind_of
-from ..values import Size, as_number, behind_autograd, elements
+from ..node import Meta, Pt2Node, cast, kind_of
+from ..values import SymbolicSize, as_number, behind_autograd, elements
 from .rows import row, view
 
 _ENDLESS = (1 << 31) - 1
@@ -30,12 +30,12 @@ def reshaped(x: Any, meta: Meta, told: Sequence[Any] | None = None) -> Any:
     return paddle.reshape(x, elements(told))
 
 
-def _back_to_shape(n: Node, whole: Any, part: Any) -> Any:
+def _back_to_shape(n: Pt2Node, whole: Any, part: Any) -> Any:
     return paddle.reshape(part, list(whole.shape) if list(whole.shape).count(-1) <= 1 else paddle.shape(whole))
 
 
 @view("aten.view", "aten.reshape", "aten._unsafe_view", "aten.view_copy", back=_back_to_shape)
-def _reshape(n: Node) -> Any:
+def _reshape(n: Pt2Node) -> Any:
     told = n("size", None) or n("shape", None)
     if "dtype" in n.arguments:
         raise Missing("elements that are looked at as another type")
@@ -43,7 +43,7 @@ def _reshape(n: Node) -> Any:
 
 
 @view("aten.flatten", "aten.unflatten", "aten._reshape_alias", back=_back_to_shape)
-def _regrouped(n: Node) -> Any:
+def _regrouped(n: Pt2Node) -> Any:
     x, shape = n.tensor("self"), list(n.made.shape)
     if shape.count(-1) <= 1:
         return paddle.reshape(x, shape)
@@ -55,12 +55,12 @@ def _regrouped(n: Node) -> Any:
     return paddle.reshape(x, [*own[:axis], *sizes, *own[axis + 1 :]])
 
 
-def _unpermuted(n: Node, whole: Any, part: Any) -> Any:
+def _unpermuted(n: Pt2Node, whole: Any, part: Any) -> Any:
     order = _order(n, len(whole.shape))
     return paddle.transpose(part, [order.index(i) for i in range(len(order))]) if order else part
 
 
-def _order(n: Node, rank: int) -> list[int]:
+def _order(n: Pt2Node, rank: int) -> list[int]:
     """Which axis of the operand each of the view is."""
     order = list(range(rank))
     if n.kind in ("aten.permute", "aten.permute_copy"):
@@ -92,14 +92,14 @@ def _front(axis: int, rank: int) -> int:
     "aten.permute", "aten.permute_copy", "aten.transpose", "aten.transpose_copy", "aten.t", "aten.numpy_T", "aten.mT",
     "aten.movedim", "aten.swapaxes", "aten.swapdims", back=_unpermuted,
 )  # fmt: skip
-def _permute(n: Node) -> Any:
+def _permute(n: Pt2Node) -> Any:
     x = n.tensor("self")
     order = _order(n, len(x.shape))
     return x if order == sorted(order) else paddle.transpose(x, order)
 
 
 @view("aten.squeeze", "aten.squeeze_copy", back=_back_to_shape)
-def _squeeze(n: Node) -> Any:
+def _squeeze(n: Pt2Node) -> Any:
     x = n.tensor("self")
     rank = len(x.shape)
     axes = [_front(a, max(rank, 1)) for a in n.wholes("dim")] if "dim" in n.arguments else list(range(rank))
@@ -108,12 +108,12 @@ def _squeeze(n: Node) -> Any:
 
 
 @view("aten.unsqueeze", "aten.unsqueeze_copy", back=_back_to_shape)
-def _unsqueeze(n: Node) -> Any:
+def _unsqueeze(n: Pt2Node) -> Any:
     return paddle.unsqueeze(n.tensor("self"), [n.axis(more=1)])
 
 
 @view("aten.expand", "aten.expand_copy", "aten.broadcast_to", "aten.expand_as")
-def _expand(n: Node) -> Any:
+def _expand(n: Pt2Node) -> Any:
     x = n.tensor("self")
     told = list(n("size", None) or n.made.shape)
     own = [1] * (len(told) - len(x.shape)) + list(x.shape)
@@ -126,7 +126,7 @@ def _expand(n: Node) -> Any:
     return paddle.expand(x, elements(wanted))
 
 
-def _into_slice(n: Node, whole: Any, part: Any) -> Any:
+def _into_slice(n: Pt2Node, whole: Any, part: Any) -> Any:
     axis, start, end, step = _bounds(n, whole)
     if not isinstance(start, int) or not isinstance(end, int):
         raise Missing("writing into a slice whose bounds are computed")
@@ -135,14 +135,14 @@ def _into_slice(n: Node, whole: Any, part: Any) -> Any:
     return paddle.slice_scatter(whole, part, [axis], [start], [end], [step])
 
 
-def _bounds(n: Node, x: Any) -> tuple[int, Any, Any, int]:
+def _bounds(n: Pt2Node, x: Any) -> tuple[int, Any, Any, int]:
     """Axis, first and last place, and step of a slice."""
     axis, step = n.axis(default=0, of=x), n.whole("step", 1)
     if step < 1 or not len(x.shape):
         raise Unsound(f"a slice with the step {step}")
     start, end, size = n("start", None), n("end", None), x.shape[axis]
     start, end = 0 if start is None else start, _ENDLESS if end is None else end
-    if size >= 0 and not isinstance(start, Size) and not isinstance(end, Size):
+    if size >= 0 and not isinstance(start, SymbolicSize) and not isinstance(end, SymbolicSize):
         start, end, _ = slice(start, end).indices(size)
         return axis, start, max(start, end), step
     start = max(min(start, _ENDLESS), -_ENDLESS) if isinstance(start, int) else start
@@ -151,7 +151,7 @@ def _bounds(n: Node, x: Any) -> tuple[int, Any, Any, int]:
 
 
 @view("aten.slice", "aten.slice_copy", back=_into_slice)
-def _slice(n: Node) -> Any:
+def _slice(n: Pt2Node) -> Any:
     x = n.tensor("self")
     axis, start, end, step = _bounds(n, x)
     whole = end == x.shape[axis] if x.shape[axis] >= 0 else isinstance(end, int) and end >= _ENDLESS
@@ -163,7 +163,7 @@ def _slice(n: Node) -> Any:
 
 
 @view("aten.narrow", back=None)
-def _narrow(n: Node) -> Any:
+def _narrow(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     start, length = n.whole("start"), n.whole("length")
     if start < 0:
@@ -173,7 +173,7 @@ def _narrow(n: Node) -> Any:
     return paddle.slice(x, [axis], [start], [start + length])
 
 
-def _into_place(n: Node, whole: Any, part: Any) -> Any:
+def _into_place(n: Pt2Node, whole: Any, part: Any) -> Any:
     axis = n.axis(of=whole)
     return paddle.select_scatter(whole, part, axis, _place(n.whole("index"), whole.shape[axis]))
 
@@ -185,10 +185,10 @@ def _place(index: int, size: int) -> int:
 
 
 @view("aten.select", "aten.select_copy", back=_into_place)
-def _select(n: Node) -> Any:
+def _select(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     index = n("index")
-    if isinstance(index, Size):
+    if isinstance(index, SymbolicSize):
         return paddle.squeeze(paddle.index_select(x, paddle.reshape(index.variable(), [1]), axis=axis), axis=[axis])
     place = _place(n.whole("index"), x.shape[axis])
     part = paddle.slice(x, [axis], [place], [place + 1 if place != -1 else _ENDLESS])
@@ -196,22 +196,22 @@ def _select(n: Node) -> Any:
 
 
 @row("aten.select_scatter")
-def _select_scatter(n: Node) -> Any:
+def _select_scatter(n: Pt2Node) -> Any:
     return _into_place(n, n.tensor("self"), n.tensor("src"))
 
 
 @row("aten.slice_scatter")
-def _slice_scatter(n: Node) -> Any:
+def _slice_scatter(n: Pt2Node) -> Any:
     return paddle.assign(_into_slice(n, n.tensor("self"), n.tensor("src")))
 
 
 @view("aten.diagonal", "aten.diagonal_copy", back=None)
-def _diagonal(n: Node) -> Any:
+def _diagonal(n: Pt2Node) -> Any:
     return paddle.diagonal(n.tensor("self"), n.whole("offset", 0), n.whole("dim1", 0), n.whole("dim2", 1))
 
 
 @row("aten.diag_embed")
-def _diagonal_matrix(n: Node) -> Any:
+def _diagonal_matrix(n: Pt2Node) -> Any:
     """Put together of other operators: Paddle's ``diag_embed`` has no gradient."""
     x, offset = n.tensor("self"), n.whole("offset", 0)
     size = x.shape[-1]
@@ -230,22 +230,22 @@ def _diagonal_matrix(n: Node) -> Any:
 
 
 @view("aten.detach", back=lambda n, whole, part: part if whole.stop_gradient else behind_autograd(whole, part))
-def _detach(n: Node) -> Any:
+def _detach(n: Pt2Node) -> Any:
     return n.tensor("self").detach()
 
 
 @view("aten.alias", "aten.lift_fresh", back=lambda n, whole, part: part)
-def _alias(n: Node) -> Any:
+def _alias(n: Pt2Node) -> Any:
     return n.tensor("self")
 
 
 @view("aten.view_as", "aten.reshape_as", back=_back_to_shape)
-def _reshape_as(n: Node) -> Any:
+def _reshape_as(n: Pt2Node) -> Any:
     return reshaped(n.tensor("self"), n.made)
 
 
 @row("aten.contiguous", "aten.lift", "aten.pin_memory", "aten.requires_grad")
-def _same(n: Node) -> Any:
+def _same(n: Pt2Node) -> Any:
     return n.tensor("self")
 
 
@@ -253,7 +253,7 @@ def _same(n: Node) -> Any:
 
 
 @row("aten.cat", "aten.concat", "aten.concatenate")
-def _cat(n: Node) -> Any:
+def _cat(n: Pt2Node) -> Any:
     parts = [x for x in n("tensors") if list(x.shape) != [0]] or n("tensors")
     axis = n.axis(default=0, of=parts[0])
     parts = [cast(x, n.made.kind) for x in parts]
@@ -261,7 +261,7 @@ def _cat(n: Node) -> Any:
 
 
 @row("aten.stack")
-def _stack(n: Node) -> Any:
+def _stack(n: Pt2Node) -> Any:
     parts = n("tensors")
     return paddle.stack(parts, axis=n.axis(default=0, of=parts[0], more=1))
 
@@ -293,15 +293,15 @@ def _between(x: Any, axis: int, places: list[int]) -> tuple[Any, ...]:
 
 
 @view("aten.split", "aten.split_copy", "aten.split_with_sizes", "aten.chunk", "aten.tensor_split")
-def _split(n: Node) -> Any:
+def _split(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis(default=0)
     whole = x.shape[axis]
     sizes = n("split_sizes", None) or n("split_size", None)
     if isinstance(sizes, list):
-        if any(isinstance(s, Size) for s in sizes):
+        if any(isinstance(s, SymbolicSize) for s in sizes):
             raise Missing("parts of sizes that are computed")
         return parts_of(x, sizes, axis)
-    if whole < 0 or isinstance(sizes, Size):
+    if whole < 0 or isinstance(sizes, SymbolicSize):
         raise Missing("parts of a size that is not known")
     if n.kind == "aten.tensor_split":
         if "tensor_indices_or_sections" in n.arguments:
@@ -320,7 +320,7 @@ def _split(n: Node) -> Any:
 
 
 @view("aten.unbind", "aten.unbind_copy")
-def _unbind(n: Node) -> Any:
+def _unbind(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis(default=0)
     if x.shape[axis] < 0:
         raise Missing("parts of a size that is not known")
@@ -333,42 +333,42 @@ def _unbind(n: Node) -> Any:
 
 
 @row("aten.repeat", "aten.tile")
-def _repeat(n: Node) -> Any:
+def _repeat(n: Pt2Node) -> Any:
     x, repeats = n.tensor("self"), elements(n("repeats" if n.kind == "aten.repeat" else "dims"))
     return paddle.tile(x, repeats) if repeats else paddle.assign(x)
 
 
 @row("aten.repeat_interleave")
-def _each_again(n: Node) -> Any:
+def _each_again(n: Pt2Node) -> Any:
     repeats = n("repeats")
-    if isinstance(repeats, Size) or "self" not in n.arguments:
+    if isinstance(repeats, SymbolicSize) or "self" not in n.arguments:
         raise Missing("repetitions that are computed")
     return paddle.repeat_interleave(n.tensor("self"), repeats, n("dim", None))
 
 
 @row("aten.flip")
-def _flip(n: Node) -> Any:
+def _flip(n: Pt2Node) -> Any:
     return paddle.flip(n.tensor("self"), n.wholes("dims"))
 
 
 @row("aten.roll")
-def _roll(n: Node) -> Any:
+def _roll(n: Pt2Node) -> Any:
     axes = n.wholes("dims", [])
     return paddle.roll(n.tensor("self"), n.wholes("shifts"), axes or None)
 
 
 @row("aten.rot90")
-def _turned(n: Node) -> Any:
+def _turned(n: Pt2Node) -> Any:
     return paddle.rot90(n.tensor("self"), n.whole("k", 1), n.wholes("dims", [0, 1]))
 
 
 @row("aten.block_diag")
-def _block_diagonal(n: Node) -> Any:
+def _block_diagonal(n: Pt2Node) -> Any:
     return paddle.block_diag(n("tensors"))
 
 
 @row("aten.tril", "aten.triu")
-def _triangle(n: Node) -> Any:
+def _triangle(n: Pt2Node) -> Any:
     x, k = n.tensor("self"), n.whole("diagonal", 0)
     kind = kind_of(x)
     wide = paddle.cast(x, "int32") if kind in ("bool", "uint8", "int8") else x
@@ -376,17 +376,17 @@ def _triangle(n: Node) -> Any:
 
 
 @row("aten.constant_pad_nd")
-def _constant_pad(n: Node) -> Any:
+def _constant_pad(n: Pt2Node) -> Any:
     return padded(n, n.tensor("self"), "constant", n("value", 0))
 
 
 @row("aten.pad")
-def _pad(n: Node) -> Any:
+def _pad(n: Pt2Node) -> Any:
     value = n("value", None)
     return padded(n, n.tensor("self"), n("mode", "constant"), 0 if value is None else value)
 
 
-def _mirrored(mode: str) -> Callable[[Node], Any]:
+def _mirrored(mode: str) -> Callable[[Pt2Node], Any]:
     return lambda n: padded(n, n.tensor("self"), mode, 0)
 
 
@@ -400,12 +400,12 @@ for _mode, _kinds in (
 _MODES = {"constant": None, "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
-def padded(n: Node, x: Any, mode: str, value: Any) -> Any:
+def padded(n: Pt2Node, x: Any, mode: str, value: Any) -> Any:
     """*x* with elements more (below 0: fewer) at the ends of its last axes, the last axis first."""
     pads = n("pad", None) or n("padding", None) or []
     if mode not in _MODES or len(pads) % 2 or len(pads) > 2 * len(x.shape):
         raise Unsound(f"{len(pads)} pads of the mode {mode!r}")
-    if any(isinstance(p, Size) for p in pads):
+    if any(isinstance(p, SymbolicSize) for p in pads):
         raise Missing("pads that are computed")
     if any(abs(p) > 1 << 24 for p in pads):
         raise Unsound("pads that no tensor has")
@@ -451,22 +451,22 @@ def _places(size: int, before: int, after: int, mode: str) -> list[int]:
 
 
 @row("aten.pixel_shuffle")
-def _shuffle(n: Node) -> Any:
+def _shuffle(n: Pt2Node) -> Any:
     return F.pixel_shuffle(n.tensor("self"), n.whole("upscale_factor"))
 
 
 @row("aten.pixel_unshuffle")
-def _unshuffle(n: Node) -> Any:
+def _unshuffle(n: Pt2Node) -> Any:
     return F.pixel_unshuffle(n.tensor("self"), n.whole("downscale_factor"))
 
 
 @row("aten.channel_shuffle")
-def _channel_shuffle(n: Node) -> Any:
+def _channel_shuffle(n: Pt2Node) -> Any:
     return F.channel_shuffle(n.tensor("self"), n.whole("groups"))
 
 
 @row("aten.unfold")
-def _windows(n: Node) -> Any:
+def _windows(n: Pt2Node) -> Any:
     x, axis, size, step = n.tensor("self"), n.axis("dimension"), n.whole("size"), n.whole("step")
     if x.shape[axis] < 0:
         raise Missing("windows over a size that is not known")
@@ -476,7 +476,7 @@ def _windows(n: Node) -> Any:
 
 
 @row("aten.meshgrid")
-def _grid(n: Node) -> Any:
+def _grid(n: Pt2Node) -> Any:
     parts = n("tensors")
     made = paddle.meshgrid(*parts)
     if n("indexing", "ij") == "ij" or len(parts) < 2:
@@ -486,5 +486,5 @@ def _grid(n: Node) -> Any:
 
 
 @row("aten.broadcast_tensors")
-def _broadcast(n: Node) -> Any:
+def _broadcast(n: Pt2Node) -> Any:
     return tuple(paddle.broadcast_tensors(n("tensors")))

@@ -10,28 +10,28 @@ from typing import Any
 from gradtool import paddle
 
 from ..errors import Missing, Unsound
-from ..node import Node, cast, is_tensor
-from ..values import Size, size_of
+from ..node import Pt2Node, cast, is_tensor
+from ..values import SymbolicSize, size_of
 from .rows import row
 
 
 @row("aten.sym_size")
-def _size(n: Node) -> Any:
+def _size(n: Pt2Node) -> Any:
     return size_of(n.tensor("self"), n.axis())
 
 
 @row("aten.sym_numel")
-def _count(n: Node) -> Any:
+def _count(n: Pt2Node) -> Any:
     x = n.tensor("self")
     if all(d >= 0 for d in x.shape):
         return math.prod(int(d) for d in x.shape)
-    return Size(lambda: paddle.reshape(paddle.cast(paddle.numel(x), "int64"), []))
+    return SymbolicSize(lambda: paddle.reshape(paddle.cast(paddle.numel(x), "int64"), []))
 
 
 @row("aten.item", "aten._local_scalar_dense")
-def _item(n: Node) -> Any:
+def _item(n: Pt2Node) -> Any:
     x = n.tensor("self")
-    return Size(lambda: paddle.reshape(x, []))
+    return SymbolicSize(lambda: paddle.reshape(x, []))
 
 
 @row(
@@ -43,7 +43,7 @@ def _item(n: Node) -> Any:
     "aten.sym_constrain_range",
     "aten.sym_constrain_range_for_size",
 )
-def _check(n: Node) -> Any:
+def _check(n: Pt2Node) -> Any:
     """What PyTorch has checked when the module was exported."""
     return [n("dep_token", None)] * len(n.outputs)
 
@@ -78,26 +78,26 @@ _ALONE: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def _as_variable(value: Any) -> Any:
-    if isinstance(value, Size):
+    if isinstance(value, SymbolicSize):
         return value.variable()
     if is_tensor(value):
         return value
     return paddle.full([], value, "float64" if isinstance(value, float) else "int64")
 
 
-def _operands(n: Node, count: int) -> list[Any]:
+def _operands(n: Pt2Node, count: int) -> list[Any]:
     values = [*n.arguments.values(), *n.positional][:count]
-    if len(values) < count or not all(isinstance(v, (int, float, Size)) for v in values):
+    if len(values) < count or not all(isinstance(v, (int, float, SymbolicSize)) for v in values):
         raise Missing("of what are no numbers")
     return values
 
 
-def _computed(kind: str) -> Callable[[Node], Any]:
+def _computed(kind: str) -> Callable[[Pt2Node], Any]:
     of_numbers, of_variables = _COMPUTED[kind]
 
-    def emit(n: Node) -> Any:
+    def emit(n: Pt2Node) -> Any:
         x, y = _operands(n, 2)
-        if not isinstance(x, Size) and not isinstance(y, Size):
+        if not isinstance(x, SymbolicSize) and not isinstance(y, SymbolicSize):
             return of_numbers(x, y)
 
         def make() -> Any:
@@ -106,17 +106,17 @@ def _computed(kind: str) -> Callable[[Node], Any]:
                 a, b = cast(a, "float64"), cast(b, "float64")
             return of_variables(a, b)
 
-        return Size(make)
+        return SymbolicSize(make)
 
     return emit
 
 
-def _alone(kind: str) -> Callable[[Node], Any]:
+def _alone(kind: str) -> Callable[[Pt2Node], Any]:
     of_number, of_variable = _ALONE[kind]
 
-    def emit(n: Node) -> Any:
+    def emit(n: Pt2Node) -> Any:
         (x,) = _operands(n, 1)
-        return Size(lambda: of_variable(_as_variable(x))) if isinstance(x, Size) else of_number(x)
+        return SymbolicSize(lambda: of_variable(_as_variable(x))) if isinstance(x, SymbolicSize) else of_number(x)
 
     return emit
 
@@ -128,7 +128,7 @@ for _kind in _ALONE:
 
 
 @row("_operator.getitem")
-def _part(n: Node) -> Any:
+def _part(n: Pt2Node) -> Any:
     values = [*n.arguments.values(), *n.positional]
     if len(values) != 2 or not isinstance(values[0], list) or not isinstance(values[1], int):
         raise Unsound("it takes an element of what is no list")

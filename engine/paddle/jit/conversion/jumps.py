@@ -30,7 +30,7 @@ class _Flags:
         return f"{PREFIX}{what}_{self.number}"
 
 
-class Lowering:
+class JumpLowering:
     """The statements of one function with flags in place of jumps."""
 
     def __init__(self) -> None:

@@ -54,7 +54,7 @@ def _goes_on(test: Callable[[], Any], stopped: Any) -> Any:
     return goes_on if holds else False
 
 
-class Counted:
+class VariableRange:
     """``range`` of variables.
 
     Args:
@@ -100,7 +100,7 @@ class Rows:
         return self._entry(i, [t[i] for t in self.tensors])
 
 
-class Entries(Counted):
+class ListEntries(VariableRange):
     """The entries of a list that an array holds.
 
     Args:
@@ -138,8 +138,8 @@ def iterated(items: Any, body: Body, state: State, stopped: Any) -> None:
     if has_unknown_length(items):
         items = Rows([items], lambda i, rows: rows[0])
     if array_of(items) is not None:
-        items = Entries(items)
-    if isinstance(items, (Counted, Rows)):
+        items = ListEntries(items)
+    if isinstance(items, (VariableRange, Rows)):
         _counted(items, body, state, stopped)
         return
     over: Any = False
@@ -168,7 +168,7 @@ def _check_length(items: Iterable[Any]) -> None:
         )
 
 
-def _counted(items: Counted | Rows, body: Body, state: State, stopped: Any) -> None:
+def _counted(items: VariableRange | Rows, body: Body, state: State, stopped: Any) -> None:
     """A loop of a program over numbers."""
     ends = [v for v in (items.start, items.stop, items.step) if isinstance(v, Variable)]
     kind = next((v.dtype for v in ends), None)
@@ -421,4 +421,4 @@ def _kind(value: Any) -> str:
     return "tensor" if isinstance(value, Variable) else type(value).__name__
 
 
-__all__ = ["Counted", "Rows", "has_unknown_length", "iterated", "length", "repeated"]
+__all__ = ["Rows", "VariableRange", "has_unknown_length", "iterated", "length", "repeated"]

@@ -11,7 +11,7 @@ import copy
 import types
 
 from .expressions import RUNTIME, Expressions, asked, later
-from .jumps import Lowering, placed
+from .jumps import JumpLowering, placed
 from .names import SCOPES, bound, changed, ends, has, jumps, members, within
 from .sources import PREFIX, Found, compiled, found
 
@@ -35,7 +35,7 @@ def definition_of(function: types.FunctionType) -> ast.FunctionDef | None:
     if place.owner is not None:
         _Mangled(place.owner).visit(definition)
     definition.name = f"{PREFIX}function"  # a function may call itself by its name, which is found around it
-    definition.body = Lowering().block(definition.body)
+    definition.body = JumpLowering().block(definition.body)
     definition.body = _Rewriting(definition, _parameters(definition)).whole()
     return definition
 

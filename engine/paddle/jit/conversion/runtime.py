@@ -14,7 +14,7 @@ from gradtool.paddle import _creation, _logic
 
 from . import growing
 from .branches import State, branched, chosen, returned, scalar, truth
-from .loops import Counted, Rows, has_unknown_length, iterated, length, repeated
+from .loops import Rows, VariableRange, has_unknown_length, iterated, length, repeated
 from .members import in_place, member, put_part
 from .refusals import Unset, refused
 from .tracing import current
@@ -261,7 +261,7 @@ def _range(*ends: Any) -> Any:
         if isinstance(v, Variable) and v.spec.count not in (1, -1):
             raise refused(f"range() of a tensor of shape {list(v.shape)}", "give it tensors of one element")
     scalars = [scalar(v) for v in ends]
-    return Counted(0, scalars[0]) if len(scalars) == 1 else Counted(*scalars)
+    return VariableRange(0, scalars[0]) if len(scalars) == 1 else VariableRange(*scalars)
 
 
 def _enumerate(items: Any, start: int = 0) -> Any:

@@ -20,7 +20,7 @@ from gradtool.paddle.utils import unique_name
 from .._layer_construction import Constructing
 from .._layer_dtypes import Convertible
 from .._layer_errors import MissingAttribute, MissingForward, NameTaken, NoLayer
-from .._layer_hooks import Hooked
+from .._layer_hooks import LayerHooks
 from .._layer_paths import Reachable
 from .._layer_state import Stateful
 
@@ -36,7 +36,7 @@ def snake_case(name: str) -> str:
     return _TAIL.sub(r"\1_\2", _HEAD.sub(r"\1_\2", name)).lower()
 
 
-class Layer(Hooked, Stateful, Convertible, Reachable, Constructing):
+class Layer(LayerHooks, Stateful, Convertible, Reachable, Constructing):
     """A part of a model: it holds parameters and other layers, and computes when it is called.
 
     Subclasses call ``super().__init__()`` first, assign parameters and layers to attributes, and define ``forward``.

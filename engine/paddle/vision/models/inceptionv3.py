@@ -17,7 +17,7 @@ from ._weights import weighted
 __all__ = ["InceptionV3", "inception_v3"]
 
 
-class Step(NamedTuple):
+class BranchStep(NamedTuple):
     """A convolution of a branch: its name, filters, window, stride, and whether it keeps the size of the image."""
 
     name: str
@@ -44,7 +44,9 @@ class _Mixed(Layer):
 
     fork: ClassVar[tuple[tuple[int, int], ...]] = ((1, 3), (3, 1))
 
-    def _make(self, channels: int, *branches: tuple[Step, ...], forks: tuple[Step, ...] = (), pooled: int = 0) -> None:
+    def _make(
+        self, channels: int, *branches: tuple[BranchStep, ...], forks: tuple[BranchStep, ...] = (), pooled: int = 0
+    ) -> None:
         """*pooled* is the number of filters after the means; 0 for maxima."""
         self._branches = [[step.name for step in branch] for branch in branches]
         self._forks = {step.name: (f"{step.name}a", f"{step.name}b") for step in forks}
@@ -56,12 +58,12 @@ class _Mixed(Layer):
                 width = step.filters
         if pooled:
             self.branch_pool = nn.AvgPool2D(kernel_size=3, stride=1, padding=1, exclusive=False)
-            self.branch_pool_conv = Step("", pooled).layer(channels)
+            self.branch_pool_conv = BranchStep("", pooled).layer(channels)
         else:
             self.branch_pool = nn.MaxPool2D(kernel_size=3, stride=2)
         self._pooled = pooled
 
-    def _layers_of(self, step: Step, channels: int) -> Iterator[tuple[str, nn.Layer]]:
+    def _layers_of(self, step: BranchStep, channels: int) -> Iterator[tuple[str, nn.Layer]]:
         if step.name not in self._forks:
             yield step.name, step.layer(channels)
             return
@@ -88,12 +90,12 @@ class InceptionStem(Layer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.conv_1a_3x3 = Step("", 32, 3, 2, kept=False).layer(3)
-        self.conv_2a_3x3 = Step("", 32, 3, kept=False).layer(32)
-        self.conv_2b_3x3 = Step("", 64, 3).layer(32)
+        self.conv_1a_3x3 = BranchStep("", 32, 3, 2, kept=False).layer(3)
+        self.conv_2a_3x3 = BranchStep("", 32, 3, kept=False).layer(32)
+        self.conv_2b_3x3 = BranchStep("", 64, 3).layer(32)
         self.max_pool = nn.MaxPool2D(kernel_size=3, stride=2, padding=0)
-        self.conv_3b_1x1 = Step("", 80).layer(64)
-        self.conv_4a_3x3 = Step("", 192, 3, kept=False).layer(80)
+        self.conv_3b_1x1 = BranchStep("", 80).layer(64)
+        self.conv_4a_3x3 = BranchStep("", 192, 3, kept=False).layer(80)
 
     def forward(self, x: Any) -> Any:
         x = self.max_pool(self.conv_2b_3x3(self.conv_2a_3x3(self.conv_1a_3x3(x))))
@@ -107,9 +109,13 @@ class InceptionA(_Mixed):
         super().__init__()
         self._make(
             num_channels,
-            (Step("branch1x1", 64),),
-            (Step("branch5x5_1", 48), Step("branch5x5_2", 64, 5)),
-            (Step("branch3x3dbl_1", 64), Step("branch3x3dbl_2", 96, 3), Step("branch3x3dbl_3", 96, 3)),
+            (BranchStep("branch1x1", 64),),
+            (BranchStep("branch5x5_1", 48), BranchStep("branch5x5_2", 64, 5)),
+            (
+                BranchStep("branch3x3dbl_1", 64),
+                BranchStep("branch3x3dbl_2", 96, 3),
+                BranchStep("branch3x3dbl_3", 96, 3),
+            ),
             pooled=pool_features,
         )
 
@@ -121,11 +127,11 @@ class InceptionB(_Mixed):
         super().__init__()
         self._make(
             num_channels,
-            (Step("branch3x3", 384, 3, 2, kept=False),),
+            (BranchStep("branch3x3", 384, 3, 2, kept=False),),
             (
-                Step("branch3x3dbl_1", 64),
-                Step("branch3x3dbl_2", 96, 3),
-                Step("branch3x3dbl_3", 96, 3, 2, kept=False),
+                BranchStep("branch3x3dbl_1", 64),
+                BranchStep("branch3x3dbl_2", 96, 3),
+                BranchStep("branch3x3dbl_3", 96, 3, 2, kept=False),
             ),
         )
 
@@ -138,18 +144,18 @@ class InceptionC(_Mixed):
         row, column = (1, 7), (7, 1)
         self._make(
             num_channels,
-            (Step("branch1x1", 192),),
+            (BranchStep("branch1x1", 192),),
             (
-                Step("branch7x7_1", channels_7x7),
-                Step("branch7x7_2", channels_7x7, row),
-                Step("branch7x7_3", 192, column),
+                BranchStep("branch7x7_1", channels_7x7),
+                BranchStep("branch7x7_2", channels_7x7, row),
+                BranchStep("branch7x7_3", 192, column),
             ),
             (
-                Step("branch7x7dbl_1", channels_7x7),
-                Step("branch7x7dbl_2", channels_7x7, column),
-                Step("branch7x7dbl_3", channels_7x7, row),
-                Step("branch7x7dbl_4", channels_7x7, column),
-                Step("branch7x7dbl_5", 192, row),
+                BranchStep("branch7x7dbl_1", channels_7x7),
+                BranchStep("branch7x7dbl_2", channels_7x7, column),
+                BranchStep("branch7x7dbl_3", channels_7x7, row),
+                BranchStep("branch7x7dbl_4", channels_7x7, column),
+                BranchStep("branch7x7dbl_5", 192, row),
             ),
             pooled=192,
         )
@@ -162,12 +168,12 @@ class InceptionD(_Mixed):
         super().__init__()
         self._make(
             num_channels,
-            (Step("branch3x3_1", 192), Step("branch3x3_2", 320, 3, 2, kept=False)),
+            (BranchStep("branch3x3_1", 192), BranchStep("branch3x3_2", 320, 3, 2, kept=False)),
             (
-                Step("branch7x7x3_1", 192),
-                Step("branch7x7x3_2", 192, (1, 7)),
-                Step("branch7x7x3_3", 192, (7, 1)),
-                Step("branch7x7x3_4", 192, 3, 2, kept=False),
+                BranchStep("branch7x7x3_1", 192),
+                BranchStep("branch7x7x3_2", 192, (1, 7)),
+                BranchStep("branch7x7x3_3", 192, (7, 1)),
+                BranchStep("branch7x7x3_4", 192, 3, 2, kept=False),
             ),
         )
 
@@ -177,12 +183,12 @@ class InceptionE(_Mixed):
 
     def __init__(self, num_channels: int) -> None:
         super().__init__()
-        wide, deep = Step("branch3x3_2", 384), Step("branch3x3dbl_3", 384)
+        wide, deep = BranchStep("branch3x3_2", 384), BranchStep("branch3x3dbl_3", 384)
         self._make(
             num_channels,
-            (Step("branch1x1", 320),),
-            (Step("branch3x3_1", 384), wide),
-            (Step("branch3x3dbl_1", 448), Step("branch3x3dbl_2", 384, 3), deep),
+            (BranchStep("branch1x1", 320),),
+            (BranchStep("branch3x3_1", 384), wide),
+            (BranchStep("branch3x3dbl_1", 448), BranchStep("branch3x3dbl_2", 384, 3), deep),
             forks=(wide, deep),
             pooled=192,
         )

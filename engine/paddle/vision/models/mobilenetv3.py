@@ -16,7 +16,7 @@ from ._weights import weighted
 __all__ = ["MobileNetV3Large", "MobileNetV3Small", "mobilenet_v3_large", "mobilenet_v3_small"]
 
 
-class Block(NamedTuple):
+class BlockRow(NamedTuple):
     """A row of the paper's tables: the window, channels within and out, squeezing, activation, stride."""
 
     window: int
@@ -28,35 +28,35 @@ class Block(NamedTuple):
 
 
 SMALL = (
-    Block(3, 16, 16, True, nn.ReLU, 2),
-    Block(3, 72, 24, False, nn.ReLU, 2),
-    Block(3, 88, 24, False, nn.ReLU, 1),
-    Block(5, 96, 40, True, nn.Hardswish, 2),
-    Block(5, 240, 40, True, nn.Hardswish, 1),
-    Block(5, 240, 40, True, nn.Hardswish, 1),
-    Block(5, 120, 48, True, nn.Hardswish, 1),
-    Block(5, 144, 48, True, nn.Hardswish, 1),
-    Block(5, 288, 96, True, nn.Hardswish, 2),
-    Block(5, 576, 96, True, nn.Hardswish, 1),
-    Block(5, 576, 96, True, nn.Hardswish, 1),
+    BlockRow(3, 16, 16, True, nn.ReLU, 2),
+    BlockRow(3, 72, 24, False, nn.ReLU, 2),
+    BlockRow(3, 88, 24, False, nn.ReLU, 1),
+    BlockRow(5, 96, 40, True, nn.Hardswish, 2),
+    BlockRow(5, 240, 40, True, nn.Hardswish, 1),
+    BlockRow(5, 240, 40, True, nn.Hardswish, 1),
+    BlockRow(5, 120, 48, True, nn.Hardswish, 1),
+    BlockRow(5, 144, 48, True, nn.Hardswish, 1),
+    BlockRow(5, 288, 96, True, nn.Hardswish, 2),
+    BlockRow(5, 576, 96, True, nn.Hardswish, 1),
+    BlockRow(5, 576, 96, True, nn.Hardswish, 1),
 )
 
 LARGE = (
-    Block(3, 16, 16, False, nn.ReLU, 1),
-    Block(3, 64, 24, False, nn.ReLU, 2),
-    Block(3, 72, 24, False, nn.ReLU, 1),
-    Block(5, 72, 40, True, nn.ReLU, 2),
-    Block(5, 120, 40, True, nn.ReLU, 1),
-    Block(5, 120, 40, True, nn.ReLU, 1),
-    Block(3, 240, 80, False, nn.Hardswish, 2),
-    Block(3, 200, 80, False, nn.Hardswish, 1),
-    Block(3, 184, 80, False, nn.Hardswish, 1),
-    Block(3, 184, 80, False, nn.Hardswish, 1),
-    Block(3, 480, 112, True, nn.Hardswish, 1),
-    Block(3, 672, 112, True, nn.Hardswish, 1),
-    Block(5, 672, 160, True, nn.Hardswish, 2),
-    Block(5, 960, 160, True, nn.Hardswish, 1),
-    Block(5, 960, 160, True, nn.Hardswish, 1),
+    BlockRow(3, 16, 16, False, nn.ReLU, 1),
+    BlockRow(3, 64, 24, False, nn.ReLU, 2),
+    BlockRow(3, 72, 24, False, nn.ReLU, 1),
+    BlockRow(5, 72, 40, True, nn.ReLU, 2),
+    BlockRow(5, 120, 40, True, nn.ReLU, 1),
+    BlockRow(5, 120, 40, True, nn.ReLU, 1),
+    BlockRow(3, 240, 80, False, nn.Hardswish, 2),
+    BlockRow(3, 200, 80, False, nn.Hardswish, 1),
+    BlockRow(3, 184, 80, False, nn.Hardswish, 1),
+    BlockRow(3, 184, 80, False, nn.Hardswish, 1),
+    BlockRow(3, 480, 112, True, nn.Hardswish, 1),
+    BlockRow(3, 672, 112, True, nn.Hardswish, 1),
+    BlockRow(5, 672, 160, True, nn.Hardswish, 2),
+    BlockRow(5, 960, 160, True, nn.Hardswish, 1),
+    BlockRow(5, 960, 160, True, nn.Hardswish, 1),
 )
 
 Norm = partial(nn.BatchNorm2D, epsilon=0.001, momentum=0.99)
@@ -87,7 +87,7 @@ class SqueezeExcitation(Layer):
 class InvertedResidual(Layer):
     """A row of the tables, for so many *channels*; the input is added where it fits."""
 
-    def __init__(self, channels: int, wide: int, filters: int, row: Block) -> None:
+    def __init__(self, channels: int, wide: int, filters: int, row: BlockRow) -> None:
         super().__init__()
         self.use_res_connect = row.stride == 1 and channels == filters
         self.use_se, self.expand = row.squeezed, channels != wide
@@ -121,7 +121,7 @@ class MobileNetV3(Layer):
         with_pool: whether the features are pooled to one pixel first.
     """
 
-    table: ClassVar[tuple[Block, ...]]
+    table: ClassVar[tuple[BlockRow, ...]]
     last: ClassVar[int]
 
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:

@@ -12,7 +12,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, Usa
 from gradtool.engine.eager.calls import grad
 from gradtool.engine.eager.mode import enable_grad
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.paddle.optimizer._line_search import Point, Search
+from gradtool.paddle.optimizer._line_search import LinePoint, LineSearch
 
 Array = np.ndarray[Any, Any]
 
@@ -68,11 +68,11 @@ def _minimized(
         if not np.isfinite(slope) or slope >= 0:
             return _Result(False, position, value, gradient)
 
-        def at(step: float, origin: Array = position, way: Array = way) -> Point:
+        def at(step: float, origin: Array = position, way: Array = way) -> LinePoint:
             loss, there = objective(origin + step * way)
-            return Point(step, loss, there, float(there @ way))
+            return LinePoint(step, loss, there, float(there @ way))
 
-        search = Search(at, Point(0.0, value, gradient, slope), float(np.abs(way).max(initial=0.0)))
+        search = LineSearch(at, LinePoint(0.0, value, gradient, slope), float(np.abs(way).max(initial=0.0)))
         found = search.run(first_step)
         moved = found.step * way
         if found.step == 0.0:

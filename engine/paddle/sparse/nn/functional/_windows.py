@@ -20,7 +20,7 @@ from gradtool.paddle.sparse._tensor import COO, SparseTensor
 LAYOUTS = {2: "NHWC", 3: "NDHWC"}
 
 
-class Windows(NamedTuple):
+class SparseWindows(NamedTuple):
     """How windows lie over the spatial dimensions."""
 
     kernel: tuple[int, ...]
@@ -30,7 +30,7 @@ class Windows(NamedTuple):
     dilation: tuple[int, ...]
 
 
-class Table(NamedTuple):
+class WindowTable(NamedTuple):
     """What each window reads.
 
     Attributes:
@@ -65,7 +65,7 @@ def images(x: Any, rank: int, data_format: str, where: str) -> SparseTensor:
     return x  # type: ignore[no-any-return]
 
 
-def laid(x: SparseTensor, kernel: Sequence[int], stride: Any, padding: Any, dilation: Any, where: str) -> Windows:
+def laid(x: SparseTensor, kernel: Sequence[int], stride: Any, padding: Any, dilation: Any, where: str) -> SparseWindows:
     """The windows that these arguments describe."""
     rank = len(kernel)
     step, spread = numbers(stride, rank, "stride"), numbers(dilation, rank, "dilation")
@@ -82,10 +82,10 @@ def laid(x: SparseTensor, kernel: Sequence[int], stride: Any, padding: Any, dila
         pads = tuple(p for t in total for p in (t // 2, t - t // 2))
     if len(pads) == rank:
         pads = tuple(p for pad in pads for p in (pad, pad))
-    return Windows(tuple(kernel), step, pads[::2], pads[1::2], spread)
+    return SparseWindows(tuple(kernel), step, pads[::2], pads[1::2], spread)
 
 
-def read_by(x: SparseTensor, over: Windows, ceil_mode: bool, where: str) -> Table:
+def read_by(x: SparseTensor, over: SparseWindows, ceil_mode: bool, where: str) -> WindowTable:
     """What the windows that begin at every stride read."""
     spatial = x.shape[1:-1]
     sizes: list[int] = []
@@ -104,10 +104,10 @@ def read_by(x: SparseTensor, over: Windows, ceil_mode: bool, where: str) -> Tabl
     reads = np.full((len(found), len(hits)), x.nnz())
     for i, (sources, targets) in enumerate(hits):
         reads[np.searchsorted(found, targets), i] = sources
-    return Table(_places.located(found, result, x.places[0].dtype), result, reads)
+    return WindowTable(_places.located(found, result, x.places[0].dtype), result, reads)
 
 
-def read_around(x: SparseTensor, kernel: Sequence[int], dilation: Any, where: str) -> Table:
+def read_around(x: SparseTensor, kernel: Sequence[int], dilation: Any, where: str) -> WindowTable:
     """What windows around each stored place read; the result is stored at the same places.
 
     Raises:
@@ -121,7 +121,7 @@ def read_around(x: SparseTensor, kernel: Sequence[int], dilation: Any, where: st
             f"{[*kernel]}."
         )
     pads = tuple(d * (k // 2) for k, d in zip(kernel, spread, strict=True))
-    over = Windows(tuple(kernel), (1,) * rank, pads, pads, spread)
+    over = SparseWindows(tuple(kernel), (1,) * rank, pads, pads, spread)
     result = x.placed_sizes
     own = x.numbers
     reads = np.full((len(own), math.prod(kernel)), x.nnz())
@@ -129,14 +129,14 @@ def read_around(x: SparseTensor, kernel: Sequence[int], dilation: Any, where: st
         sources, targets = _hit(x.coordinates, offset, over, result)
         at = _places.found(targets, own)
         reads[at[at < len(own)], i] = sources[at < len(own)]
-    return Table(x.places[0], result, reads)
+    return WindowTable(x.places[0], result, reads)
 
 
 def _offsets(kernel: Sequence[int]) -> list[tuple[int, ...]]:
     return [*itertools.product(*map(range, kernel))]
 
 
-def _hit(places: Array, offset: tuple[int, ...], over: Windows, sizes: tuple[int, ...]) -> tuple[Array, Array]:
+def _hit(places: Array, offset: tuple[int, ...], over: SparseWindows, sizes: tuple[int, ...]) -> tuple[Array, Array]:
     """Which stored places are read at *offset* of a window, and the number of the window that does."""
     moved = [places[0].astype(np.int64)]
     inside = np.ones(places.shape[1], bool)
@@ -149,7 +149,7 @@ def _hit(places: Array, offset: tuple[int, ...], over: Windows, sizes: tuple[int
     return sources, _places.numbered(np.stack(moved)[:, sources], sizes)
 
 
-def joined(x: SparseTensor, table: Table, fill: float) -> Tensor:
+def joined(x: SparseTensor, table: WindowTable, fill: float) -> Tensor:
     """``[windows, elements of the kernel, channels]``: what each window reads, *fill* where nothing is stored."""
     from gradtool.paddle._gather import gather
     from gradtool.paddle._manipulation import concat, reshape
