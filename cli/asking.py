@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -46,11 +47,23 @@ def decided(findings: int, passes: Sequence[Other]) -> int:
     return _worst([_code(other.refused) for other in passes if other.refused is not None])
 
 
-def look_at_others(answer: Answered, request: Request, feed: str | None = None) -> None:
-    """Ask ``why`` about the losses that an answer says nothing of, so that no exit code passes over them."""
-    from gradtool.engine.questions import others
+@contextmanager
+def looking_at_others(request: Request, feed: str | None, wanted: bool) -> Iterator[Callable[[Answered], None]]:
+    """Inside, the question is asked; what is given asks ``why`` about the losses that its answer says nothing of.
 
-    others.look_at(_others(answer), request, feed)
+    So no exit code passes over them.
+
+    Args:
+        wanted: whether it is to do so.
+    """
+    if not wanted:
+        yield lambda answer: None
+        return
+    from gradtool.engine.questions.others import OtherLosses
+
+    losses = OtherLosses(request, feed)
+    with losses.reading():
+        yield lambda answer: losses.look_at(_others(answer))
 
 
 def _others(answer: Answered) -> Sequence[Other]:
@@ -85,14 +98,15 @@ def ask(
         The exit code; of several, 1 if one of them is, else the largest.
     """
     if request.backward != EACH:
+        feed = getattr(question, "feed", None)
         try:
-            answer = question.ask(request, out)
+            with looking_at_others(request, feed, others) as look:
+                answer = question.ask(request, out)
         except Exception as error:
             if not explained or not _is_about_a_graph(error):
                 raise
-            return _explained(error, request, getattr(question, "feed", None), out)
-        if others:
-            look_at_others(answer, request, getattr(question, "feed", None))
+            return _explained(error, request, feed, out)
+        look(answer)
         out.emit(shown(answer))
         return code(answer)
     from gradtool.engine.questions import each

@@ -33,7 +33,6 @@ def command(context: click.Context, /, **values: Any) -> int:
     with the command that digs deeper. Below the table stands what was looked at, and what was not.
     """
     out = Output.take(values)
-    from gradtool.engine.questions.others import look_at
     from gradtool.engine.request.request import Request
     from gradtool.viz.report import checkup
     from gradtool.viz.report.findings import Noting, apply_rules
@@ -42,8 +41,6 @@ def command(context: click.Context, /, **values: Any) -> int:
     request = Request.take(values)
     policy = gating.read_policy(context) if configuration.of(context).sources else None
     told = apply_rules(request, feed, Noting(out), policy)
-    if exit_code:
-        look_at(told.others, request, feed)
     screen = checkup.view(told, request)
     out.emit(screen)
     if told.failed:

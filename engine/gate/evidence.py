@@ -63,9 +63,7 @@ class OtherLoss:
     @cached_property
     def comparison(self) -> Comparison:
         """Gradients beside differences of the loss."""
-        from ..questions.gradcheck import Gradcheck
-
-        return Gradcheck(feed=self._evidence.feed).ask(self._request, self._evidence)
+        return self._evidence.comparison_of(self._request)
 
 
 class Evidence:
@@ -150,6 +148,11 @@ class Evidence:
         for name in ("births", "sizes", "kept", "influences", "frozen_and_listed", "_first", "growing"):
             with contextlib.suppress(CommandError, GradtoolError):  # asked again, it is raised again
                 getattr(self, name)
+        with contextlib.suppress(CommandError, GradtoolError):
+            for request in self._requests_of_others():
+                if self._run.reads_loss("verdicts", request):
+                    with contextlib.suppress(CommandError, GradtoolError):
+                        _ = self.verdicts_of(request), self.sizes_of(request)
         self._run.close()
 
     def _read(self, name: str, answer: Callable[[Loaded], A]) -> A:
@@ -196,10 +199,16 @@ class Evidence:
         Args:
             request: says which loss is meant.
         """
-        from ..questions.why import Why, opened
+        from ..questions.why import Why, case_in, opened
 
-        self._close_before_another_run()
         asked = Why(feed=self.feed)
+
+        def judge(left: Loaded) -> Verdicts:
+            return self._judge(case_in(left, asked.requested(request), asked, self), asked)
+
+        if self.run.reads_loss("verdicts", request):
+            return self.run.read_loss("verdicts", request, judge)
+        self._close_before_another_run()
         with opened(request, asked, self) as case:
             answers = self._judge(case, asked)
             if case.model is not None and case.model.computes_while_loading:
@@ -223,21 +232,42 @@ class Evidence:
 
     def sizes_of(self, request: Request) -> Sizes:
         """Norms of gradients of one loss of the file, by parameter."""
+        run = self.run
+        if run.reads_loss("sizes", request):
+            from .sizes import BareStats
+
+            asked = BareStats(feed=self.feed)
+            return run.read_loss("sizes", request, lambda left: asked.answer(run.model_of(request), self))
         return self._sized.get(request.backward) or self._sizes(request)
+
+    def comparison_of(self, request: Request) -> Comparison:
+        """Gradients of one loss of the file beside differences of it."""
+        from ..questions.gradcheck import Gradcheck
+
+        asked = Gradcheck(feed=self.feed)
+        run = self.run
+        if run.reads_loss("comparison", request):
+            return run.read_loss("comparison", request, lambda left: asked.answer(run.model_of(request), self))
+        return asked.ask(request, self)
 
     @cached_property
     def others(self) -> list[OtherLoss]:
         """The other losses that the file backpropagates, if nobody says which one is meant."""
         told = []
-        for other in self.verdicts.about.others:
-            loss = OtherLoss(other.loss, replace(self.request, backward=str(other.number)), self)
+        for other, request in zip(self.verdicts.about.others, self._requests_of_others(), strict=True):
+            loss = OtherLoss(other.loss, request, self)
             try:
-                _ = loss.verdicts, loss.sizes
+                other.findings = loss.verdicts.findings
+                _ = loss.sizes
             except (CommandError, GradtoolError) as error:
+                other.refused = error
                 self._untried.append(f"the gradients of {other.loss}: {error.message}")
                 continue
             told.append(loss)
         return told
+
+    def _requests_of_others(self) -> list[Request]:
+        return [replace(self.request, backward=str(other.number)) for other in self.verdicts.about.others]
 
     @property
     def together(self) -> list[OtherLoss]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..core import state, watch
+from ..core import watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import Notes
-from ..executor.scope import global_scope
-from ..ir.program import Program
-from ..ir.transaction import restore
 from ..kinds.model import About
-from ..loading import loader, opening
+from ..loading import loader, opening, untouched
 from ..questions.first_steps import FirstSteps, heard
 from ..questions.growing import Growing
 from ..questions.growing import heard as heard_growing
@@ -26,7 +23,6 @@ from ..questions.saved import Kept, Saved
 from ..questions.why import Why
 from ..request.request import Request
 from ..script import showing
-from ..script.attributes import is_a
 from ..script.loaded import Loaded
 
 if TYPE_CHECKING:
@@ -122,10 +118,35 @@ class Run:
             raise known
         return known  # type: ignore[no-any-return]
 
+    def reads_loss(self, name: str, request: Request) -> bool:
+        """Return whether :meth:`read_loss` has an answer about another loss: of a program there is all that it needs.
+
+        A pass of dynamic mode that is over has freed its graph.
+        """
+        is_there = not self.closed or _of_loss(name, request) in self._answers
+        return is_there and opening.is_of_program(self.left, request)
+
+    def read_loss(self, name: str, request: Request, answer: Callable[[Loaded], A]) -> A:
+        """Return what the reader of that name answers about another loss of the file, as :meth:`read` does.
+
+        Args:
+            request: says which loss is meant.
+        """
+
+        def read(left: Loaded) -> A:
+            with opening.mean(left, request):
+                return answer(left)
+
+        return self.read(_of_loss(name, request), read)
+
+    def model_of(self, request: Request) -> Model:
+        """Return the model of another loss, for a reader of :meth:`read_loss`."""
+        return opening.model_in(self.left, request)
+
     def _read(self, answer: Callable[[Loaded], A]) -> A:
         assert not self.closed
         try:
-            with self._untouched(), showing.muted():
+            with untouched.restore_programs(self.left), showing.muted():
                 return answer(self.left)
         except (CommandError, GradtoolError):
             if self.left.calls.interrupted:
@@ -133,34 +154,6 @@ class Run:
             if self.error is None:
                 raise
             raise self.error from self.error.__cause__
-
-    @contextmanager
-    def _untouched(self) -> Iterator[None]:
-        """Give programs, the scope and random numbers back as they are now."""
-        if not self._has_programs:
-            with state.keep_state():
-                yield
-            return
-        values = global_scope().values.raw
-        before = {name: _copied(value) for name, value in values.items()}
-        try:
-            with state.keep_state(), restore(*self._programs()):
-                yield
-        finally:
-            values.clear()
-            values.update(before)
-
-    @property
-    def _has_programs(self) -> bool:
-        return bool(self.left.main.global_block().ops) or any(self._programs())
-
-    def _programs(self) -> list[Program]:
-        """Return the programs of the file: those in use, those that have a name, those of its backward calls."""
-        left = self.left
-        named = [v for v in left.namespace.values() if is_a(v, Program)]
-        called = [call.block.program for call in left.calls.every if call.block is not None]
-        fed = [program for program, _ in left.calls.fed if isinstance(program, Program)]
-        return list(dict.fromkeys([left.main, left.startup, *named, *called, *fed]))
 
     def first_steps(self) -> FirstSteps:
         """Return the first steps of training."""
@@ -185,8 +178,8 @@ class Run:
         return self._model
 
 
-def _copied(value: Any) -> Any:
-    return value.copy() if hasattr(value, "copy") else value
+def _of_loss(name: str, request: Request) -> str:
+    return f"{name} of {request.backward}"
 
 
 class _Loading:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from .edit import find_writer
 from .operator import Operator
 from .program import Block, Program
+from .variable import restore_variable
 
 
 @contextmanager
@@ -40,7 +41,7 @@ class _Snapshot:
         self.program = program
         self.blocks = [(b, list(b.ops), dict(b.vars)) for b in program.blocks]
         self.ops = [(o, o.role, o.role_var, o.inputs, o.attrs) for b in program.blocks for o in b.ops]
-        self.variables = [(v, v.op, v.spec, v.stop_gradient) for v in program.list_vars()]
+        self.variables = [(v, v.op, v.spec, v.stop_gradient, v.standing) for v in program.list_vars()]
         self.counts = program.names.copy()
         self.scope_names = dict(program.scope_names)
         self.live = dict(program.live)
@@ -53,8 +54,9 @@ class _Snapshot:
             block.ops, block.vars = ops, variables
         for op, role, role_var, inputs, attrs in self.ops:
             op.role, op.role_var, op.inputs, op.attrs = role, role_var, inputs, attrs
-        for v, writer, spec, stop in self.variables:
-            v.op, v.spec, v.stop_gradient = writer, spec, stop
+        for v, writer, spec, stop, standing in self.variables:
+            v.op, v.spec = writer, spec
+            restore_variable(v, stop, standing)
         program.names.become(self.counts)
         program.scope_names = self.scope_names
         program.live = self.live

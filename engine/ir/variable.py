@@ -247,6 +247,12 @@ def _stop(variable: Variable, value: bool) -> None:
     _STOP_GRADIENT.__set__(variable, value)
 
 
+def restore_variable(variable: Variable, stop_gradient: bool, standing: Standing) -> None:
+    """Give a variable back what it was; no line has set it."""
+    variable.standing = standing
+    _STOP_GRADIENT.__set__(variable, stop_gradient)
+
+
 _NOTED_STOP = property(_STOP_GRADIENT.__get__, _stop)
 
 

@@ -13,6 +13,7 @@ import importlib
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradtool.paddle import _alias
@@ -24,6 +25,7 @@ from ..core import otherwise, source, state, watch
 from ..core.command_errors import CommandError, ModelError, ScriptExit
 from ..core.errors import FileFormatError, GradtoolError, UninitializedError
 from ..core.notes import SILENT, Notes
+from ..core.scoped import set_inside
 from ..core.vocabulary import PADDLE, use_vocabulary
 from ..eager.journal import Journal
 from ..eager.tape import keep_graphs
@@ -121,11 +123,21 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             if loaded.error is None:
                 raise
             raise loaded.error from loaded.error.__cause__  # what had run is not enough for an answer
+        for read in _readers.get():
+            read(loaded)
         if not request.record.post_mortem:
             telling.error(loaded, notes)
         if overlay is not None:
             telling.files(loaded, overlay, notes)
             telling.processes(loaded, target.file, notes)
+
+
+_readers: ContextVar[tuple[Callable[[Loaded], None], ...]] = ContextVar("gradtool_readers_at_end", default=())
+
+
+def read_at_end(reader: Callable[[Loaded], None]) -> contextlib.AbstractContextManager[object]:
+    """Inside, *reader* reads what a file left behind when everything has been read of it that was asked."""
+    return set_inside(_readers, (*_readers.get(), reader))
 
 
 @contextlib.contextmanager

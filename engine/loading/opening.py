@@ -62,6 +62,26 @@ def kind_of(left: Loaded, request: Request, recorder: Recorder | None = None) ->
     return next(kind for kind in KINDS if kind.claims(left, request, recorder))
 
 
+def is_of_program(left: Loaded, request: Request) -> bool:
+    """Return whether a request says by its number which of several backward calls of programs is meant.
+
+    All that an answer about such a call needs is in the programs and the scope; a pass of dynamic mode has let go of
+    its graph.
+    """
+    return not left.live and any(str(call.number) == request.backward for call in left.calls.appended)
+
+
+@contextlib.contextmanager
+def mean(left: Loaded, request: Request) -> Iterator[None]:
+    """Inside, the backward call that a request says is the one that is meant, of a file that ran for another one."""
+    before = left.calls.which
+    left.calls.which = request.backward
+    try:
+        yield
+    finally:
+        left.calls.which = before
+
+
 @contextlib.contextmanager
 def opened(request: Request) -> Iterator[Model]:
     """Load a model; its programs and its scope are the current ones inside the ``with`` block.

@@ -260,7 +260,8 @@ def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:
         if births.number is None and births.story.births and made is not None and births.story.steps < made.total:
             yield f"NaN and infinity after backward pass {births.story.steps}, where the first was born"
     yield from told.stop
-    yield from others.not_looked_at(told.others, "why", words)
+    # Where the rules could not look at one, they say so.
+    yield from others.not_looked_at([other for other in told.others if other.refused is None], "why", words)
     if told.raised:
         yield "what would have come after the error"
     yield f"whether the gradients are right: {command_line('gradtool', 'gradcheck', *words)}"
