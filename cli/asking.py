@@ -48,7 +48,7 @@ def decided(findings: int, passes: Sequence[Other]) -> int:
 
 
 @contextmanager
-def looking_at_others(request: Request, feed: str | None, wanted: bool) -> Iterator[Callable[[Answered], None]]:
+def prepare_others(request: Request, feed: str | None, wanted: bool) -> Iterator[Callable[[Answered], None]]:
     """Inside, the question is asked; what is given asks ``why`` about the losses that its answer says nothing of.
 
     So no exit code passes over them.
@@ -62,7 +62,7 @@ def looking_at_others(request: Request, feed: str | None, wanted: bool) -> Itera
     from gradtool.engine.questions.others import OtherLosses
 
     losses = OtherLosses(request, feed)
-    with losses.reading():
+    with losses.listen():
         yield lambda answer: losses.look_at(_others(answer))
 
 
@@ -100,7 +100,7 @@ def ask(
     if request.backward != EACH:
         feed = getattr(question, "feed", None)
         try:
-            with looking_at_others(request, feed, others) as look:
+            with prepare_others(request, feed, others) as look:
                 answer = question.ask(request, out)
         except Exception as error:
             if not explained or not _is_about_a_graph(error):

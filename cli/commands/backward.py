@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..asking import ask, exit_option, judged, looking_at_others, must_be_one
+from ..asking import ask, exit_option, judged, prepare_others, must_be_one
 from ..context import Output, backward_options, model_options, output_options, run_options
 from ..errors import CLEAN
 from ..files import Content, make_folder
@@ -82,7 +82,7 @@ def command(**values: Any) -> int:
         code = partial(judged, exit_code=exit_code)
         return ask(question, request, out, backward.view, code, exit_code, explained=True)
     must_be_one(request, "--dot, --dump and --only-grads")
-    with looking_at_others(request, question.feed, exit_code) as look:
+    with prepare_others(request, question.feed, exit_code) as look:
         answer = question.ask(request, out)
     look(answer)
     words = [*answer.about.words, *question.words, *answer.checkpoint_words]

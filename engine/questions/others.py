@@ -36,7 +36,7 @@ class OtherLosses:
         self._known: dict[int, Verdicts | CommandError | GradtoolError] = {}
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def listen(self) -> Iterator[None]:
         """Inside, the question is asked."""
         with loader.read_at_end(self._read):
             yield
