@@ -11,10 +11,13 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import source, state
+from gradtool.engine.core.errors import LossError
 from gradtool.engine.core.source import Location
 from gradtool.engine.eager.journal import Journal, keep_journal
 from gradtool.engine.eager.parameter import ParameterRecord
@@ -26,6 +29,7 @@ from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
+from gradtool.engine.recorders import live as running
 from gradtool.engine.request.request import Request
 from gradtool.engine.script.calls import PassCall
 from gradtool.engine.script.loaded import Loaded
@@ -65,6 +69,8 @@ class Live(ABC):
         self._given: dict[int, _Given] = {}
         """By the identity of a loss, how backward began there, where that was not one loss with ones."""
         self._watch: contextlib.ExitStack | None = None
+        self._by_graph: Callable[[], Sequence[Answer]] | None = None
+        """Answers about the loss of a framework that is asked about, from its graph alone."""
         self.births: list[ParameterRecord] = []
 
     @abstractmethod
@@ -91,6 +97,7 @@ class Live(ABC):
         yield state.runs.watch(self._ran)
         yield state.appended.watch(self._appended)
         yield state.passes.listen(self._backpropagated)
+        yield running.listen()
 
     def end(self) -> None:
         """Watch no more; what began is over."""
@@ -148,6 +155,10 @@ class Live(ABC):
             request: its model is what answers call it.
         """
         names = self.names()
+        if running.is_foreign(value):
+            self._by_graph = partial(running.program().explain_by_graph, value, names)
+            value = _stand_in(value)
+        names = dict(running.names(names))
         for kind, model in _LIVE:
             if isinstance(value, kind):
                 return model(self, value, names, request)
@@ -166,6 +177,7 @@ class Live(ABC):
             state.disable_static()
             left = Loaded(request.model, kept, Program(), Program(), request.model, loss, journal=journal, live=True)
             left.calls.swept += self._call_of(loss)
+            left.by_graph = self._by_graph if journal is None else None
             others = {id(t) for n, v in values.items() if n not in kept for t in tensors_of(v)}
             left.births = [b for b in self.births if id(b.parameter) not in others]
             yield left
@@ -207,6 +219,14 @@ _LIVE: tuple[tuple[Any, Callable[[Live, Any, Mapping[str, Any], Request], Contex
     (Variable, Live._program),
     (Program, Live._program),
 )
+
+
+def _stand_in(loss: Any) -> Any:
+    """Return what stands for a foreign loss; without its gradients where the framework has freed its graph."""
+    try:
+        return running.stand_in(loss)
+    except LossError:
+        return running.stand_in(loss, differentiated=False)
 
 
 def _is_in(program: Program, v: Any) -> bool:

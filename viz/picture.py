@@ -17,6 +17,7 @@ from gradtool.engine.eager.recorded import leaf_tensors
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
+from gradtool.engine.recorders import live
 from gradtool.engine.view import from_program, from_tape
 from gradtool.engine.view.graph import BOTH, PARTS, GraphView
 
@@ -262,8 +263,8 @@ def _seen(of: Any, title: str) -> _Seen:
         return _static(of, None, title)
     if isinstance(of, Variable):
         return _static(of.block.program, of, title)
-    listed = [of] if isinstance(of, Tensor) else of
-    tensors = list(listed) if isinstance(listed, (list, tuple)) else []
+    listed = list(of) if isinstance(of, (list, tuple)) else [of]
+    tensors = [live.stand_in(t, differentiated=False) for t in listed]
     if not tensors or not all(isinstance(t, Tensor) for t in tensors):
         raise ArgumentTypeError(
             "viz.graph: expected a Program, a Variable, a Tensor or a list of Tensors, "

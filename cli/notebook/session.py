@@ -12,6 +12,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.loading.targets import exists
+from gradtool.engine.recorders import live as running
 from gradtool.engine.request.request import Request
 from gradtool.engine.script.loaded import Loaded
 from gradtool.viz.debugger.notebook import Notebook
@@ -89,9 +90,14 @@ class NotebookSession(Live):
 
     def has(self, name: str) -> bool:
         """Whether *name* is that of a cell, of a program, or of something computed."""
-        value = self.names().get(name)
-        leaf = isinstance(value, Tensor) and value.is_leaf
-        return name in self._cells or (isinstance(value, (Tensor, Variable, Program)) and not leaf)
+        return name in self._cells or self._is_model(self.names().get(name))
+
+    @staticmethod
+    def _is_model(value: Any) -> bool:
+        """Return whether a value is a program, or was computed."""
+        if isinstance(value, Tensor) or running.is_foreign(value):
+            return not value.is_leaf
+        return isinstance(value, (Variable, Program))
 
     def value(self, name: str) -> Any:
         """What the notebook has under a name, or None."""
@@ -119,6 +125,7 @@ class NotebookSession(Live):
         if model is not None:
             return model
         if not exists(name) and util.find_spec(name) is None:
-            known = [n for n, v in names.items() if isinstance(v, (Tensor, Variable, Program))]
+            kinds = (Tensor, Variable, Program)
+            known = [n for n, v in names.items() if isinstance(v, kinds) or running.is_foreign(v)]
             raise unknown("loss, file or module", name, known)
         return None

@@ -86,7 +86,7 @@ def assert_all_parameters_get_gradients(
     """
     __tracebackhide__ = True
     patterns = [except_] if isinstance(except_, str) else list(except_)
-    with held.asked(loss, feed) as (_, request), held.opened(request, **Why.needs) as model:
+    with held.asked(loss, feed, graph_will_do=True) as (_, request), held.opened(request, **Why.needs) as model:
         case = model.case(Why())
         subjects, answers = case.subjects(), case.answers()
         selection = model.selection()

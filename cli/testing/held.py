@@ -6,6 +6,7 @@ import contextlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -24,9 +25,10 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.kinds.model import Model
 from gradtool.engine.loading import opening
 from gradtool.engine.questions.nan import Births, Nan
+from gradtool.engine.recorders import live as running
 from gradtool.engine.request.request import Request
 from gradtool.engine.script import sessions
-from gradtool.engine.script.calls import running
+from gradtool.engine.script.calls import running as frames_running
 from gradtool.engine.script.paths import is_users
 
 from ..live import Context, Live
@@ -87,7 +89,7 @@ class TestedSession(Live):
 
     def _began(self, roots: Sequence[Any], how: str, recorded: bool, *_: Any) -> None:
         if roots:
-            names = {name: value for scope in running(sys._getframe(1)) for name, value in scope.values.items()}
+            names = {name: value for scope in frames_running(sys._getframe(1)) for name, value in scope.values.items()}
             self.backpropagated.append((how, roots[0], names))
 
     def _appended(self, loss: Variable, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
@@ -95,16 +97,26 @@ class TestedSession(Live):
         self.backpropagated.append(("append_backward", loss, {}))
 
     @contextlib.contextmanager
-    def about(self, loss: Any, names: Mapping[str, Any], feed: Mapping[str, Any] | None = None) -> Iterator[Request]:
+    def about(
+        self,
+        loss: Any,
+        names: Mapping[str, Any],
+        feed: Mapping[str, Any] | None = None,
+        *,
+        graph_will_do: bool = False,
+    ) -> Iterator[Request]:
         """Inside, the model of the request that is given is *loss*, and nothing is watched.
 
         Args:
             names: of the functions that are running.
             feed: of a static program; what it was run with last if None.
+            graph_will_do: a framework's graph may answer where nobody listened.
 
         Raises:
             UsageError: *loss* was computed before the test was watched, or is no loss.
         """
+        foreign, self._by_graph = loss, None
+        loss = running.stand_in(loss, differentiated=not graph_will_do)
         if not isinstance(loss, (Tensor, Variable)):
             raise UsageError(
                 f"expected a loss Tensor, a loss Variable or a function that computes one, but received "
@@ -112,7 +124,11 @@ class TestedSession(Live):
             )
         if isinstance(loss, Tensor) and feed is not None:
             raise UsageError(f"'feed' is for static programs, and '{loss.name}' is a Tensor.")
-        if isinstance(loss, Tensor) and not self._journal.knows(loss, nodes_behind([loss])):
+        unheard = isinstance(loss, Tensor) and not self._journal.knows(loss, nodes_behind([loss]))
+        if unheard and graph_will_do and foreign is not loss:
+            values = {**running.names_of_callers(), **self._values, **names}
+            self._by_graph = partial(running.program().explain_by_graph, foreign, values)
+        elif unheard:
             raise UsageError(
                 f"nothing is known of the tensor '{loss.name}': it was computed before this test, or nobody watched.",
                 hint="compute it in a test that takes the fixture 'gradients' or has the marker gradtool, or give a "
@@ -233,11 +249,14 @@ class _Values(Mapping[str, Any]):
 
 
 @contextlib.contextmanager
-def asked(loss: Any, feed: Mapping[str, Any] | None = None) -> Iterator[tuple[TestedSession, Request]]:
+def asked(
+    loss: Any, feed: Mapping[str, Any] | None = None, *, graph_will_do: bool = False
+) -> Iterator[tuple[TestedSession, Request]]:
     """What holds *loss*, and a request for its model; a function is called under watch and gives the loss.
 
     Args:
         feed: arrays by name for a static program.
+        graph_will_do: see :meth:`Held.about`.
 
     Raises:
         UsageError: *loss* is a Tensor, and no test is watched; or it is no loss.
@@ -249,13 +268,14 @@ def asked(loss: Any, feed: Mapping[str, Any] | None = None) -> Iterator[tuple[Te
             if current() is None:
                 stack.enter_context(_watching(holder))
             names["function"] = loss
-            loss = _returned(loss())
-        yield holder, stack.enter_context(holder.about(loss, names, feed))
+            with running.listen():
+                loss = _loss_in(loss())
+        yield holder, stack.enter_context(holder.about(loss, names, feed, graph_will_do=graph_will_do))
 
 
-def _returned(value: Any) -> Any:
+def _loss_in(value: Any) -> Any:
     entries = value if isinstance(value, (list, tuple)) else [value]
-    return next((v for v in entries if isinstance(v, (Tensor, Variable))), value)
+    return next((v for v in entries if isinstance(v, (Tensor, Variable)) or running.is_foreign(v)), value)
 
 
 def names_of_callers() -> dict[str, Any]:

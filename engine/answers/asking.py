@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core import watch
+from ..core import upward, watch
 from ..core.errors import ArgumentTypeError, UsageError
 from ..eager.parameter import parameters_at
 from ..eager.recorded import leaves_behind, nodes_behind
@@ -213,6 +213,10 @@ def saved(model: Any, feed: Mapping[str, Any] | None = None) -> SavedStory:
     >>> [(b.producer.type, b.nbytes) for b in gradtool.saved(lambda: paddle.tanh(paddle.exp(x)).sum()).kept]
     [('exp', 8), ('tanh', 8)]
     """
+    live = upward.part("running frameworks")
+    if live.is_foreign(model):
+        story: SavedStory = live.program().measure_saved(model, live.names_of_callers())
+        return story
     keeper = Keeper()
     with knowing_leaves():
         any_model(model, keeper, feed)

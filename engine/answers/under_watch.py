@@ -8,7 +8,7 @@ from typing import Any
 from ..autodiff.backward import append_backward
 from ..autodiff.found import gradients_of_parameters
 from ..autodiff.gradients import gradients
-from ..core import watch
+from ..core import upward, watch
 from ..core.collector import pause_gc
 from ..core.errors import ArgumentTypeError, LossError, UsageError
 from ..core.summary import Asked
@@ -129,6 +129,8 @@ def any_model(
     Raises:
         ArgumentTypeError: *model* is nothing that can be run.
     """
+    live = upward.part("running frameworks")
+    model = live.stand_in(model)
     if isinstance(model, Variable):
         through_program(model, listener, feed, order)
         return model
@@ -143,10 +145,10 @@ def any_model(
     loss = None
     for _ in range(steps):
         passes = Passes(listener)
-        with retold.heard(passes) as telling:
+        with live.listen(), retold.heard(passes) as telling:
             returned = model()
             telling.finish()
-        loss = next((v for v in _entries(returned) if isinstance(v, (Tensor, Variable))), None)
+        loss = _loss_in(returned, differentiated=not passes.count)
         if isinstance(loss, Variable):
             through_program(loss, listener, feed, order)
         elif loss is None and not passes.count:
@@ -180,8 +182,13 @@ class Passes:
         self.listener(event)
 
 
-def _entries(returned: Any) -> list[Any]:
-    return list(returned) if isinstance(returned, (list, tuple)) else [returned]
+def _loss_in(returned: Any, *, differentiated: bool = True) -> Tensor | Variable | None:
+    """Return the loss in what a function returned: the first tensor; of another framework's, what stands for it."""
+    entries = list(returned) if isinstance(returned, (list, tuple)) else [returned]
+    live = upward.part("running frameworks")
+    found = next((v for v in entries if isinstance(v, (Tensor, Variable)) or live.is_foreign(v)), None)
+    loss: Tensor | Variable | None = live.stand_in(found, differentiated=differentiated)
+    return loss
 
 
 def _check_order(order: int) -> None:
@@ -195,8 +202,11 @@ def computed_loss(model: Any) -> Tensor | Variable:
     Raises:
         ArgumentTypeError: there is none.
     """
-    returned = model() if callable(model) and not isinstance(model, (Tensor, Variable)) else model
-    loss = next((v for v in _entries(returned) if isinstance(v, (Tensor, Variable))), None)
+    returned = model
+    if callable(model) and not isinstance(model, (Tensor, Variable)):
+        with upward.part("running frameworks").listen():
+            returned = model()
+    loss = _loss_in(returned)
     if loss is None:
         raise ArgumentTypeError(
             f"expected a loss Tensor, a loss Variable, or a function that returns one, but received "

@@ -21,6 +21,7 @@ PARTS: Final = {
     "questions": "gradtool.engine.questions",  # a model is asked by its methods
     "sweeps": "gradtool.engine.sweeps.at_points",  # so is the question at many points
     "recorded runs": "gradtool.engine.recorders.recorded.archive",  # one among the files that importers read
+    "running frameworks": "gradtool.engine.recorders.live",  # a loss may be a tensor of one of these
     "dumps": "gradtool.viz.dump",  # backward(dump_backward_graph_path=...)
 }
 """What is needed -> the module that has it."""

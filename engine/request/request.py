@@ -42,6 +42,7 @@ class RunOptions:
         limit: seconds after which the file is stopped.
         write: keep what the file writes; else it goes into an overlay, see ``gradtool.engine.files.overlay``.
         spared: lines at which a model of dynamic mode is not cut, see ``gradtool.engine.eager.journal.Journal``.
+        called: name of the model in commands, where that is not its address: a run that was recorded in this process.
     """
 
     arg: tuple[str, ...] = ()
@@ -53,6 +54,7 @@ class RunOptions:
     limit: float | None = None
     write: bool = False
     spared: tuple[tuple[str, int], ...] = ()
+    called: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +160,7 @@ class Request:
 
     def words(self) -> list[str]:
         """Return the words that other commands need to load the same model."""
-        words = ["-m", self.model] if self.as_module else [self.model]
+        words = ["-m", self.model] if self.as_module else [self.run.called or self.model]
         for option, value, usual in (
             ("--loss", self.objective.loss, None),
             ("--loss-fn", self.objective.loss_fn, None),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -43,6 +43,7 @@ class Loaded:
         taken: the names of those arrays that the function was called with.
         otherwise: what ran otherwise than without gradtool, see ``engine/core/otherwise.py``.
         modules: the names of the user's own modules, by how many modules and parameters there were.
+        by_graph: of a loss that a running framework computed unheard, answers about its leaves from the graph alone.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Loaded:
     outputs: tuple[str, ...] = ()
     otherwise: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     modules: dict[tuple[int, int], list[str]] = field(default_factory=dict)
+    by_graph: Callable[[], Sequence[Any]] | None = None
     _held: list[Any] = field(default_factory=list)
 
     def hold(self, birth: ParameterRecord) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gradtool.engine.importers import importer
     from gradtool.engine.kinds.model import Model
     from gradtool.engine.loading.from_python import load
+    from gradtool.engine.loading.recorded_run import recording
     from gradtool.engine.sweeps.from_python import sweep
     from gradtool.viz.debugger.from_python import breakpoint, debug
     from gradtool.viz.picture import graph
@@ -54,6 +55,7 @@ NAMES: Final = {
     "load_ipython_extension": "gradtool.cli.notebook.magics",
     "nan": "gradtool.engine.answers.asking",
     "profile": "gradtool.engine.answers.asking",
+    "recording": "gradtool.engine.loading.recorded_run",
     "report": "gradtool.viz.report.asking",
     "saved": "gradtool.engine.answers.asking",
     "set_backend": "gradtool._backends",
@@ -87,6 +89,7 @@ __all__ = [
     "nan",
     "paddle",
     "profile",
+    "recording",
     "report",
     "saved",
     "set_backend",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from gradtool.engine.core.command_errors import raise_for_python
+from gradtool.engine.core.errors import UsageError
 from gradtool.engine.gate.check import Check
 from gradtool.engine.gate.discovery import Models
 from gradtool.engine.gate.policy import Policy
@@ -13,12 +15,14 @@ from gradtool.engine.gate.report import Report
 from gradtool.engine.gate.selection import Selection
 from gradtool.engine.kinds.model import Model
 from gradtool.engine.loading.from_python import request_of
+from gradtool.engine.loading.recorded_run import RecordedRun, record
 from gradtool.engine.questions.diff import Diff, Differences
 from gradtool.engine.questions.flow import Flow, Flows
+from gradtool.engine.recorders import live
 
 
 def flow(
-    model: str | os.PathLike[str] | Model,
+    model: Any,
     *,
     from_: str | Sequence[str] = (),
     to: str | Sequence[str] = (),
@@ -28,7 +32,8 @@ def flow(
     """Change values of a model, and return which others change, and through which operators.
 
     Args:
-        model: a file, as :func:`load` takes it, or what :func:`load` returned.
+        model: a file, as :func:`load` takes it; what :func:`load` or :func:`recording` returned; or a function that
+            computes a loss with PyTorch, which is called once.
         from_: values to change, ``"x"`` or ``"x[3]"``; each input when empty.
         to: values to watch, ``"out[1]"``; the loss when empty.
         feed: a file of arrays to feed to a program.
@@ -46,6 +51,16 @@ def flow(
     1
     """
     question = Flow(from_=_listed(from_), to=_listed(to), feed=feed, step=step)
+    if live.is_foreign(model):
+        raise UsageError(
+            "gradtool.flow: values are changed and computed again, and this loss has been computed unheard.",
+            hint="compute it inside 'with gradtool.recording() as run:' and ask run.flow(…), or give a function that "
+            "computes it",
+        )
+    if callable(model):
+        model = record(model)
+    if isinstance(model, RecordedRun):
+        model = model.model
     if isinstance(model, Model):
         return model.ask(question)
     with raise_for_python("gradtool.flow"):

@@ -7,17 +7,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from gradtool.engine.answers.why.answers import Answers
+from gradtool.engine.answers.why.graph_case import GraphCase
 from gradtool.engine.answers.why.of_journal import NamedTensor
 from gradtool.engine.answers.why.program_case import BackwardArguments, ProgramCase
 from gradtool.engine.answers.why.tensor_case import TensorCase
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.eager.journal import Journal, current, keep_journal
+from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
+from gradtool.engine.recorders import live
+from gradtool.paddle.nn import Layer
 
 _HERE = "gradtool.why"
 
@@ -37,7 +41,7 @@ def watching() -> Iterator[Journal]:
     ...     gradtool.why(loss, w)[0].verdict.value
     'detached'
     """
-    with keep_journal() as journal:
+    with keep_journal() as journal, live.listen():
         yield journal
 
 
@@ -84,11 +88,19 @@ def why(
     """
     listed = list(var) if isinstance(var, (list, tuple)) else [var]
     asked = None if var is None else listed
+    if live.is_foreign(target):
+        answered = _ask_foreign(target, asked)
+        if answered is not None:
+            return answered
+        target, asked = (
+            live.stand_in(target, differentiated=False),
+            None if asked is None else [*map(live.stand_in, asked)],
+        )
     case: Any
     if isinstance(target, Variable):
         case = _of_program(target, asked, parameter_list, no_grad_set, feed)
     elif isinstance(target, Tensor):
-        case = _of_tensor(target, asked, list(no_grad_set))
+        case = _case_of_tensor(target, asked, list(no_grad_set))
     else:
         raise ArgumentTypeError(
             f"{_HERE}: 'target' must be a Variable or a Tensor, but received {type(target).__name__}."
@@ -96,6 +108,20 @@ def why(
     if asked is None:
         return Answers(case.answers())
     return Answers(case.answer(s, contributions=contributions) for s in case.subjects())
+
+
+def _ask_foreign(loss: Any, asked: list[Any] | None) -> Answers | None:
+    """Return what the graph of a framework says; None where somebody listened, and more is known."""
+    for v in asked or ():
+        if not live.is_foreign(v):
+            raise ArgumentTypeError(
+                f"{_HERE}: 'var' must be a tensor of PyTorch, as 'target' is, but received {type(v).__name__}."
+            )
+    journal, tensor = current(), live.stand_in(loss, differentiated=False)
+    if journal is not None and journal.knows(tensor, nodes_behind([tensor])):
+        return None
+    case = GraphCase(live.program().explain_by_graph(loss, live.names_of_callers(), asked), "loss")
+    return Answers(case.answers() if asked is None else case.subjects())
 
 
 def _of_program(
@@ -124,7 +150,7 @@ def _of_program(
     )
 
 
-def _of_tensor(loss: Tensor, asked: list[Any] | None, constants: list[Tensor]) -> TensorCase:
+def _case_of_tensor(loss: Tensor, asked: list[Any] | None, constants: list[Tensor]) -> TensorCase:
     _check(asked, Tensor)
     journal = current()
     if journal is None:
@@ -132,8 +158,20 @@ def _of_tensor(loss: Tensor, asked: list[Any] | None, constants: list[Tensor]) -
             f"{_HERE}: nothing was noted about the tensor '{loss.name}'.",
             hint="compute it inside 'with gradtool.watching():' and ask there, or use the command gradtool why",
         )
-    tensors = {t: NamedTensor(t, t.name, t.loc) for t in (*journal.tensors(), *(asked or ()))}
-    return TensorCase(journal, loss, loss.name, list(tensors.values()), constants, asked)
+    names = live.names(live.names_of_callers())
+    met = [*journal.tensors()]
+    held = [list(v.parameters()) for v in names.values() if isinstance(v, Layer)] if live.is_loaded() else []
+    beside = [p for parameters in held if not set(met).isdisjoint(parameters) for p in parameters]
+    tensors = {t: NamedTensor(t, _name_of(t, names), t.loc) for t in (*met, *beside, *(asked or ()))}
+    return TensorCase(journal, loss, _name_of(loss, names), list(tensors.values()), constants, asked)
+
+
+def _name_of(t: Tensor, names: Mapping[str, Any]) -> str:
+    """Return what the user's program calls a tensor of a running framework's; the tensor's own name of any other."""
+    path: str | None = getattr(t, "layer_path", None)
+    if not live.is_loaded() or path is not None:
+        return path or t.name
+    return next((n for n, v in names.items() if v is t), t.name)
 
 
 def _check(asked: list[Any] | None, kind: type) -> None:

@@ -8,9 +8,11 @@ import pytest
 
 import gradtool
 from tests.docs import python_names
-from tests.docs.transcripts import PICTURES, ROOT, Reader, followed, rounded_alike, shown
+from tests.docs.transcripts import PICTURES, ROOT, Reader, followed, needs_torch, rounded_alike, shown
 
-PAGES = [p for p in sorted((ROOT / "docs").rglob("*.md")) if "```console" in p.read_text(encoding="utf-8")]
+FOLLOWED = [p for p in sorted((ROOT / "docs").rglob("*.md")) if "```console" in p.read_text(encoding="utf-8")]
+PAGES = [p for p in FOLLOWED if not needs_torch(p.read_text(encoding="utf-8"))]
+"""Those whose scripts import torch are followed in ``tests/live_torch``."""
 
 
 @pytest.mark.sampled(2)

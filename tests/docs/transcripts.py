@@ -45,6 +45,11 @@ def followed(text: str) -> tuple[str, dict[str, bytes]]:
         return page, {name: file.read_bytes() for name, file in drawn.items()}
 
 
+def needs_torch(text: str) -> bool:
+    """Whether a file of a page is a script of PyTorch."""
+    return any(title and re.search(r"^import torch$", body, re.MULTILINE) for _, title, body in BLOCK.findall(text))
+
+
 def shown(text: str) -> list[str]:
     """The pictures of ``docs/pictures`` that a page shows."""
     return re.findall(r"\]\((?:\.\./)?pictures/([\w.]+)\)", text)

@@ -27,8 +27,8 @@ from gradtool.viz.document.session import line_of
 
 from . import firing, show, verbs
 from .errors import VerbError
-from .from_python import shown_on
 from .notebook import Notebook
+from .screen import show_on
 from .session import Session
 
 
@@ -48,7 +48,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
     request = request.change(full_stacks=True, journal=True, steps=steps, feed=asked.feed or request.inputs.feed)
     recorder = Recorder(asked.history, asked.step, until)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(shown_on(sys.stdout))
+        stack.enter_context(show_on(sys.stdout))
         stack.enter_context(state.passes.listen(counter))
         try:
             left = stack.enter_context(recording.executed(recorder, request, notes))

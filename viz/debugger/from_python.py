@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, redirect_stdout
-from contextvars import ContextVar
+from contextlib import redirect_stdout
 from types import FrameType
-from typing import Any, TextIO
+from typing import Any
 
 from gradtool.engine.autodiff.backward import append_backward
 from gradtool.engine.autodiff.found import gradients_of_parameters
 from gradtool.engine.core import source, state
+from gradtool.engine.core.command_errors import raise_for_python
 from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
-from gradtool.engine.core.scoped import set_inside
+from gradtool.engine.core.notes import SILENT
 from gradtool.engine.eager import passes
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import restore
@@ -21,6 +21,9 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.files import overlay
 from gradtool.engine.ir.variable import Variable
+from gradtool.engine.loading.recorded_run import RecordedRun
+from gradtool.engine.recorders import live
+from gradtool.engine.request.options import Debug
 from gradtool.engine.runs import ahead, of_program, of_tape
 from gradtool.engine.runs.branch import is_rerunning, rerunning
 from gradtool.engine.runs.calls import PassRecord
@@ -30,19 +33,13 @@ from gradtool.engine.runs.timeline import Timeline
 from gradtool.paddle.nn import Layer
 
 from ..notebook import notebook_display
-from . import show, terminal, verbs
+from . import screen, show, terminal, verbs
 from .errors import VerbError
+from .from_models import opened
 from .notebook import Notebook
 from .session import Session
 
 _HERE = "gradtool.debug"
-
-_screen: ContextVar[TextIO | None] = ContextVar("gradtool_debugger_screen", default=None)
-
-
-def shown_on(stream: TextIO) -> AbstractContextManager[TextIO]:
-    """Inside, what breakpoints show goes to *stream*, wherever the program's own output goes."""
-    return set_inside(_screen, stream)
 
 
 def debug(
@@ -62,7 +59,8 @@ def debug(
     Args:
         model: a loss Tensor, whose backward pass is run and recorded (of the operators before it, what the tape retains
             is known); a function, which is recorded as a whole, and whose loss is differentiated if it does not run
-            backward itself; or the loss Variable of a static program, a copy of which is run.
+            backward itself; the loss Variable of a static program, a copy of which is run; or what
+            :func:`gradtool.recording` gave.
         feed: what to feed to a static program.
         parameter_list, no_grad_set: of a static program, as for ``append_backward``.
         catch: kinds to stop at: ``nan``, ``inf``, ``big=1e4``, ``zero``, ``none``.
@@ -88,6 +86,9 @@ def debug(
     >>> print(cell.text.splitlines()[0].partition("   ")[0])
     ■ catch inf at ▶ 4/4 sqrt_grad.0
     """
+    if isinstance(model, RecordedRun):
+        return _ask_run(model, catch, history, prompt)
+    model = live.stand_in(model)
     names = _names(_namespaces(sys._getframe(1)))
     ask: Callable[[str], Any] | None = None
     if isinstance(model, Variable):
@@ -146,9 +147,16 @@ def breakpoint() -> None:
 def _opened(book: Notebook, leaving: Sequence[str] = ()) -> Notebook:
     book.opening = show.opening(book.session)
     book.leaving = frozenset(leaving)
-    with overlay.leave_overlay(), rerunning(), redirect_stdout(_screen.get() or sys.stdout):
+    with overlay.leave_overlay(), rerunning(), redirect_stdout(screen.current()):
         terminal.interact(book)
     return book
+
+
+def _ask_run(run: RecordedRun, catch: str | Sequence[str], history: int | None, prompt: bool) -> Notebook:
+    """Go through the last backward pass of a run that was recorded."""
+    asked = Debug(catch=(catch,) if isinstance(catch, str) else tuple(catch), history=history)
+    with raise_for_python(_HERE), opened(run.request, asked, SILENT) as book:
+        return _opened(book) if prompt and notebook_display() is None else book
 
 
 def _catch(book: Notebook, kinds: Sequence[str]) -> None:
@@ -199,7 +207,7 @@ def _names(namespaces: Iterable[Mapping[str, Any]]) -> dict[Tensor, str]:
     """Return the names of tensors in the user's functions, and of the parameters of layers."""
     labels: dict[Tensor, str] = {}
     for namespace in namespaces:
-        for name, value in list(namespace.items()):
+        for name, value in list(live.names(namespace).items()):
             if isinstance(value, Tensor):
                 labels.setdefault(value, name)
             elif isinstance(value, Layer):
@@ -234,9 +242,9 @@ def _of_function(
     function: Callable[[], Any], feed: Mapping[str, Any] | None, names: Mapping[Tensor, str], history: int | None
 ) -> Timeline:
     recorder = Recorder(history)
-    with recorder.recording():
+    with recorder.recording(), live.listen():
         result = function()
-    entries = list(result) if isinstance(result, (tuple, list)) else [result]
+    entries = [*map(live.stand_in, result if isinstance(result, (tuple, list)) else [result])]
     loss = next((v for v in entries if isinstance(v, (Tensor, Variable))), None)
     if isinstance(loss, Variable):
         return _of_variable(loss, feed, None, (), history)

@@ -26,6 +26,7 @@ from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.loading.held import WORDS, around
 from gradtool.engine.questions.why import Opened
+from gradtool.engine.recorders.live import stand_in
 from gradtool.engine.request.request import Request
 from gradtool.engine.script import sessions
 
@@ -235,6 +236,7 @@ def _of_live(model: Any, inquiry: Inquiry, feed: Any, title: str) -> Document:
     """The report on a loss that the running program holds, or computes when it is asked to."""
     notes = Noting()
     search = Search()
+    model = stand_in(model)
     watching: Any = nullcontext(current())
     if not isinstance(model, (Tensor, Variable)):
         watching = keep_journal()

@@ -365,8 +365,10 @@ class Case(ABC, Generic[V, C]):
         grouped: dict[tuple[Any, ...], list[tuple[TensorSubject[V], Answer]]] = {}
         for s, a in brief:
             if a.verdict is not Verdict.OK or a.label != Verdict.OK.text:
-                # What has no line stands for itself; but all gradients that are not finite come of one birth as a rule.
+                # What has no line stands for itself; but all gradients that are not finite come of one birth as a rule,
+                # and nothing uses a layer as a whole.
                 own = "" if a.verdict is Verdict.NOT_FINITE else s.name
+                own = s.name.rpartition(".")[0] or own if a.verdict is Verdict.UNUSED else own
                 at = self.cause_of(s, a)[:1]
                 key = (not a.finding, _cause(a), at, at or own, bool(a.beside))
                 grouped.setdefault(key, []).append((s, a))

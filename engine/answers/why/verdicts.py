@@ -51,6 +51,9 @@ class Aspect(enum.Flag):
     NO_OPERATOR = enum.auto()
     """It is about an optimizer's list or an assignment, and about no operator."""
 
+    UNSEEN = enum.auto()
+    """Nobody listened: the graph alone says it, and the cause is not in it."""
+
 
 _NONE = Aspect(0)
 
@@ -294,6 +297,12 @@ class Verdict(enum.Enum):
     )
     LARGE = VerdictRow("large", VerdictKind.SIZE, GradientState.NUMBERS, rule="GT203")
     SMALL = VerdictRow("small", VerdictKind.SIZE, GradientState.NUMBERS, rule="GT204")
+    UNSEEN = VerdictRow(
+        "not in the graph: the cause was not seen", VerdictKind.STATE, GradientState.NONE, aspects=Aspect.UNSEEN
+    )
+    UNSEEN_ZERO = VerdictRow(
+        "zero: the cause was not seen", VerdictKind.ZERO, GradientState.ZERO, aspects=Aspect.UNSEEN
+    )
     CLEARED = VerdictRow("zero: cleared before the step", VerdictKind.TIME, GradientState.ZERO, rule="GT205")
     NOT_FINITE = VerdictRow("not finite", VerdictKind.ARRIVED, GradientState.NUMBERS, rule="GT201")
     ACCUMULATED = VerdictRow(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from ...answers.why.graph_case import GraphCase
 from ...answers.why.of_journal import NamedTensor
 from ...answers.why.step_case import StepCase
 from ...core.command_errors import CommandError
@@ -15,7 +17,7 @@ from ...request.options import WhyOptions
 from .model import TapeModel
 
 
-def case(model: TapeModel, asked: WhyOptions, notes: Notes) -> StepCase:
+def case(model: TapeModel, asked: WhyOptions, notes: Notes) -> Any:
     """The case of a loss that was watched while it was computed.
 
     Raises:
@@ -27,6 +29,9 @@ def case(model: TapeModel, asked: WhyOptions, notes: Notes) -> StepCase:
     constants = select.select("--no-grad", asked.no_grad, notes)
     subjects = [NamedTensor(e.tensor, e.shown, e.tensor.loc, e.container, bool(e.dropped)) for e in model.entries]
     subjects += [NamedTensor(t, t.name, t.loc) for t in chosen or () if t not in {e.tensor for e in model.entries}]
+    if model.journal is None and model.by_graph is not None:
+        names = None if chosen is None else {e.shown for e in model.entries if e.tensor in chosen}
+        return GraphCase(model.by_graph(), model.loss_name, names)
     if model.journal is None:
         raise CommandError(
             f"{model.name} was not watched while it was computed",

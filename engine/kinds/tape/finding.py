@@ -114,6 +114,7 @@ def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
         constants(nodes, named, left.journal),
         call,
         left.calls.shares.current(left.calls.is_current) if call is not None and left.calls.which is None else {},
+        by_graph=left.by_graph,
     )
 
 

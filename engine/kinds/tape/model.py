@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -101,6 +101,7 @@ class TapeModel(Model):
         shares: what passes of the file gave to leaves in the last step of each, where the pass that is meant is the
             last one.
         siblings: the models of the other passes of that step.
+        by_graph: see ``Loaded``.
     """
 
     name: str
@@ -119,6 +120,7 @@ class TapeModel(Model):
     pass_call: PassCall | None = None
     shares: Mapping[Leaf, LeafShare] = field(default_factory=dict)
     siblings: Sequence[TapeModel] = ()
+    by_graph: Callable[[], Sequence[Any]] | None = None
 
     mode: ClassVar = "eager"
     computes_while_loading: ClassVar = True
@@ -344,14 +346,15 @@ class TapeModel(Model):
 
     @property
     def watched(self) -> bool:
-        """As in the base: a journal was kept."""
-        return self.journal is not None
+        """As in the base: a journal was kept, or a framework's graph answers in its place."""
+        return self.journal is not None or self.by_graph is not None
 
     def case(self, asked: WhyOptions, notes: Notes = SILENT) -> Case[Any, Any]:
         """As in the base."""
         from .case import case
 
-        return case(self, asked, notes)
+        found: Case[Any, Any] = case(self, asked, notes)
+        return found
 
     def run(
         self,

@@ -27,6 +27,7 @@ from torch.utils._python_dispatch import (
     _push_mode,
 )
 
+from ...core import source
 from ..recorded.graph import returns_at
 from ..recorded.recorder import FrameworkOperator, FrameworkRecorder, Waiting
 from ..recorded.relays import Relay, relay
@@ -61,9 +62,11 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
     def __init__(self, sink: Sink, spared: Iterable[tuple[str, int]] = ()) -> None:
         TorchDispatchMode.__init__(self)
         FrameworkRecorder.__init__(self, sink, spared)
-        self._stepping = self._away = False
+        self._stepping = self._away = self._is_reading = False
         self._operators: dict[Any, FrameworkOperator] = {}
         self.storages = Storages()
+        self._hooks: dict[int, Any] = {}
+        """By number of a node that is still there, what takes its hook off."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -79,6 +82,19 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
             yield
 
     # -- tensors ------------------------------------------------------------------------------------------------------
+
+    def site(self) -> Any:
+        """As in the base; nowhere for what is read off a graph."""
+        return source.NOWHERE if self._is_reading else super().site()
+
+    @contextmanager
+    def read_graphs(self) -> Iterator[None]:
+        """Inside, graphs are read that were made at another time, and where is not known."""
+        before, self._is_reading = self._is_reading, True
+        try:
+            yield
+        finally:
+            self._is_reading = before
 
     def function_of(self, t: Any) -> Any:
         """As in the base. Torch refuses to tell of a view of a leaf that was made and written under ``no_grad``."""
@@ -303,7 +319,18 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
 
     def hook(self, function: Any, number: int, key: int) -> None:
         """Have a node tell what it gets and gives."""
-        function.register_hook(_Hook(self, number, key))
+        self._hooks[number] = function.register_hook(_Hook(self, number, key))
+
+    def unhook(self) -> None:
+        """Take the hooks off all nodes, which are not those that were met any more."""
+        hooks, self._hooks = self._hooks, {}
+        for handle in hooks.values():
+            handle.remove()
+
+    def freed(self, number: int, key: int) -> None:
+        """As in the base."""
+        self._hooks.pop(number, None)
+        super().freed(number, key)
 
     # -- steps --------------------------------------------------------------------------------------------------------
 

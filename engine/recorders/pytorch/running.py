@@ -58,8 +58,11 @@ def watched(target: Target, data: bytes, loaded: Loaded, request: Request) -> It
             f"{target.name} is a program of PyTorch, and torch is not installed where gradtool is",
             f"{INSTALL}  (gradtool records the run inside torch, and everything else works without it)",
         )
+    import torch
+
     from .watching import WatchedTorch
 
+    torch.manual_seed(request.run.seed)
     run = WatchedTorch(loaded, request)
     with run.recorder.recording():
         yield run

@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ...request.request import Request
 from ..recorded.frameworks import TORCH
 from ..recorded.heap import Describer
 from ..recorded.running import Watched
 from .recorder import TorchRecorder
 
 if TYPE_CHECKING:
-    from ...request.request import Request
     from ...script.loaded import Loaded
+
+
+PARTS = ("_parameters", "_modules", "_buffers")
+"""The attributes of a module that hold its parameters, inner modules and buffers by name."""
 
 
 class WatchedTorch(Watched):
@@ -24,12 +28,10 @@ class WatchedTorch(Watched):
     def __init__(self, loaded: Loaded, request: Request) -> None:
         super().__init__(loaded, TORCH)
         self.recorder = TorchRecorder(self.sink, request.run.spared)
-        torch.manual_seed(request.run.seed)
 
     def describer(self) -> Describer:
         """Describes torch's objects."""
-        parts = ("_parameters", "_modules", "_buffers")
-        return Describer(self.recorder.known, torch.Tensor, torch.nn.Module, parts)
+        return Describer(self.recorder.known, torch.Tensor, torch.nn.Module, PARTS)
 
     def is_root(self, value: Any) -> bool:
         """As in the base."""

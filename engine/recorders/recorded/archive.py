@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -131,6 +132,14 @@ class RunWriter:
         }
         return list(container.pieces({"data": np.frombuffer(bytes(self._data), np.uint8)}, texts))
 
+    def in_place(self) -> Writer:
+        """Return what writes the same run for this machine alone: by whole paths of files, without their texts."""
+        whole = {name: os.path.join(self._folder, name) for name in self.sources}
+        other = copy(self)
+        other.frames = [[[whole.get(file, file), *rest] for file, *rest in frames] for frames in self.frames]
+        other.sources = {}
+        return other
+
     def _field(self, event: events.Event, name: str, value: Any) -> Any:
         if name in ("site", "hook"):
             return self._site(value)
@@ -215,8 +224,8 @@ writing = _writer.get
 
 
 @contextmanager
-def recording(path: str, folder: str) -> Iterator[None]:
-    """Write the run of the program that is loaded inside into a file.
+def write_run(folder: str) -> Iterator[Writer]:
+    """Write the run of a program down that is recorded inside.
 
     Args:
         folder: where the program lies.
@@ -224,9 +233,16 @@ def recording(path: str, folder: str) -> Iterator[None]:
     writer = RunWriter(folder)
     _writer.set(writer)
     try:
-        yield
+        yield writer
     finally:
         _writer.set(None)
+
+
+@contextmanager
+def recording(path: str, folder: str) -> Iterator[None]:
+    """Write the run of the program that is loaded inside into a file; *folder* is where the program lies."""
+    with write_run(folder) as writer:
+        yield
     write(path, writer, writer.left)
 
 

@@ -37,6 +37,9 @@ class Tensors(ABC):
         spared: lines (file and number) at which nothing cuts gradients off, see ``engine/eager/journal.py``.
     """
 
+    joined = False
+    """Whether the program was running already when the recorder came: what it meets may have been there before."""
+
     def __init__(self, sink: Sink, spared: Iterable[tuple[str, int]] = ()) -> None:
         super().__init__()
         self._spared = frozenset(spared)
@@ -123,6 +126,8 @@ class Tensors(ABC):
             takes = known.takes = self.requires(t)
             is_parameter = parameter or self.is_parameter(t)
             where = (None if is_parameter else self.born_at(t)) or site or self.site()
+            if self.joined and is_parameter and not parameter:
+                where = source.NOWHERE  # it was there before
             leaf = takes and self.function_of(t) is None and not self.is_view_without_path(t)
             gradient_of = self._gradient_of(t)
             name = self.name_of(t) if is_parameter else ""
