@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -192,7 +191,7 @@ def opened(request: Request, **needs: Any) -> Iterator[Model]:
     Args:
         needs: what a question needs of it, as its ``needs`` say.
     """
-    with opening.opened(replace(request, **needs)) as model:
+    with opening.opened(request.change(**needs)) as model:
         yield model
 
 

@@ -50,7 +50,7 @@ def flow(
     >>> len(answer.pairs)
     1
     """
-    question = Flow(from_=_listed(from_), to=_listed(to), feed=feed, step=step)
+    question = Flow(from_=_tuple_of(from_), to=_tuple_of(to), feed=feed, step=step)
     if live.is_foreign(model):
         raise UsageError(
             "gradtool.flow: values are changed and computed again, and this loss has been computed unheard.",
@@ -104,9 +104,9 @@ def diff(
     0
     """
     question = Diff(
-        params=_listed(params),
-        no_grad=_listed(no_grad),
-        checkpoints=_listed(checkpoints),
+        params=_tuple_of(params),
+        no_grad=_tuple_of(no_grad),
+        checkpoints=_tuple_of(checkpoints),
         values=values,
         feed=feed,
         resources=resources,
@@ -142,12 +142,12 @@ def check(
     >>> gradtool.check("samples/frozen_branch.py", select="GT103", jobs=0).findings
     2
     """
-    selection = Selection(select=_listed(select), ignore=_listed(ignore))
+    selection = Selection(select=_tuple_of(select), ignore=_tuple_of(ignore))
     with raise_for_python("gradtool.check"):
         subjects = Models().named([os.fspath(model) for model in models])
         return Check(policy=Policy(selection=selection), jobs=jobs).ask(subjects)
 
 
-def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
+def _tuple_of(names: str | Sequence[str]) -> tuple[str, ...]:
     """Return one name, or several, as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
