@@ -99,7 +99,7 @@ class RecordedRun:
         self.name = name
         self._path = path
         self._folder: str | None = None
-        self._writer: archive.Writer | None = None
+        self._writer: archive.RunWriter | None = None
         self._passes = 0
         self.result: Any = None
         self.function: str | None = None
@@ -214,7 +214,7 @@ class RecordedRun:
             finally:
                 self._close(watched, loaded, writer, names())
 
-    def _close(self, watched: Any, loaded: Loaded, writer: archive.Writer, names: Mapping[str, Any]) -> None:
+    def _close(self, watched: Any, loaded: Loaded, writer: archive.RunWriter, names: Mapping[str, Any]) -> None:
         """Take what the run left behind, and every hook off."""
         loaded.namespace = dict(names)
         loaded.result, loaded.function = self.result, self.function

@@ -17,7 +17,7 @@ from ...eager.tape import FreedGraphError, InplaceError
 from ...eager.tensor import Tensor
 from ...request.request import Request
 from ...script.loaded import Loaded
-from ..recorded.events import Ended, Event
+from ..recorded.events import BackwardEnded, Event
 from ..recorded.frameworks import TORCH
 from ..recorded.heap import Describer, Rebuilder
 from ..recorded.player import Player
@@ -62,7 +62,7 @@ class LiveTorch:
         try:
             self.player(event)
         except Exception as error:
-            if isinstance(event, Ended) and event.error and isinstance(error, (FreedGraphError, InplaceError)):
+            if isinstance(event, BackwardEnded) and event.error and isinstance(error, (FreedGraphError, InplaceError)):
                 raise
             self.failed = error
 

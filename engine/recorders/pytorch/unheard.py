@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from ...answers.numbers import Numbers
-from ...answers.saved import Buffer, Operation, SavedStory
+from ...answers.saved import Buffer, RunOperation, SavedStory
 from ...answers.why.answers import Answer
 from ...answers.why.verdicts import Aspect, Verdict
 from ...core.source import NOWHERE
@@ -115,7 +115,7 @@ def measure_saved(loss: Any, names: Mapping[str, Any]) -> SavedStory:
     story = SavedStory([], [], [])
     buffers: dict[Any, Buffer] = {}
     for node in nodes_in_graph(loss):
-        operation = Operation(node.name().rpartition("::")[2], BACKWARD, NOWHERE, None)
+        operation = RunOperation(node.name().rpartition("::")[2], BACKWARD, NOWHERE, None)
         story.operations.append(operation)
         for slot, t in _iterate_saved(node):
             key = _storage(t)

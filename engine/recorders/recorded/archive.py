@@ -132,7 +132,7 @@ class RunWriter:
         }
         return list(container.pieces({"data": np.frombuffer(bytes(self._data), np.uint8)}, texts))
 
-    def in_place(self) -> Writer:
+    def in_place(self) -> RunWriter:
         """Return what writes the same run for this machine alone: by whole paths of files, without their texts."""
         whole = {name: os.path.join(self._folder, name) for name in self.sources}
         other = copy(self)
@@ -224,7 +224,7 @@ writing = _writer.get
 
 
 @contextmanager
-def write_run(folder: str) -> Iterator[Writer]:
+def write_run(folder: str) -> Iterator[RunWriter]:
     """Write the run of a program down that is recorded inside.
 
     Args:
