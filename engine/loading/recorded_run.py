@@ -32,7 +32,7 @@ _HERE = "gradtool.recording"
 
 
 @contextlib.contextmanager
-def recording(path: str | os.PathLike[str] | None = None) -> Iterator[RecordedRun]:
+def recording(path: str | os.PathLike[str] | None = None) -> Iterator[RunOfLoop]:
     """Record what PyTorch does inside the ``with`` block: a few steps of a training loop, as it stands.
 
     The loop computes what it computes without gradtool, bit for bit. Nothing of gradtool's stays in PyTorch behind the
@@ -61,19 +61,19 @@ def recording(path: str | os.PathLike[str] | None = None) -> Iterator[RecordedRu
     >>> print(run.why())  # doctest: +SKIP
     """
     frame = _caller(sys._getframe(1))
-    run = RecordedRun(source.last_part(frame.f_code.co_filename), None if path is None else os.fspath(path))
+    run = RunOfLoop(source.last_part(frame.f_code.co_filename), None if path is None else os.fspath(path))
     with run.listen(lambda: {**frame.f_globals, **frame.f_locals}):
         yield run
 
 
-def record(function: Callable[[], Any]) -> RecordedRun:
+def record(function: Callable[[], Any]) -> RunOfLoop:
     """Return the run of a function that computes a loss with PyTorch, by the names of the functions that are running.
 
     Raises:
         UsageError: as for :func:`recording`.
     """
     names = live.names_of_callers()
-    run = RecordedRun(source.last_part(getattr(getattr(function, "__code__", None), "co_filename", "function")))
+    run = RunOfLoop(source.last_part(getattr(getattr(function, "__code__", None), "co_filename", "function")))
     with run.listen(lambda: names):
         run.result, run.function = function(), getattr(function, "__name__", "the function")
     return run
@@ -87,7 +87,7 @@ def _caller(frame: FrameType | None) -> FrameType:
     return frame
 
 
-class RecordedRun:
+class RunOfLoop:
     """A run that was recorded in this process, and what every command answers about it.
 
     Attributes:

@@ -15,7 +15,7 @@ from gradtool.engine.gate.report import Report
 from gradtool.engine.gate.selection import Selection
 from gradtool.engine.kinds.model import Model
 from gradtool.engine.loading.from_python import request_of
-from gradtool.engine.loading.recorded_run import RecordedRun, record
+from gradtool.engine.loading.recorded_run import RunOfLoop, record
 from gradtool.engine.questions.diff import Diff, Differences
 from gradtool.engine.questions.flow import Flow, Flows
 from gradtool.engine.recorders import live
@@ -59,7 +59,7 @@ def flow(
         )
     if callable(model):
         model = record(model)
-    if isinstance(model, RecordedRun):
+    if isinstance(model, RunOfLoop):
         model = model.model
     if isinstance(model, Model):
         return model.ask(question)

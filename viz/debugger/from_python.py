@@ -21,7 +21,7 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.files import overlay
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.loading.recorded_run import RecordedRun
+from gradtool.engine.loading.recorded_run import RunOfLoop
 from gradtool.engine.recorders import live
 from gradtool.engine.request.options import Debug
 from gradtool.engine.runs import ahead, of_program, of_tape
@@ -86,7 +86,7 @@ def debug(
     >>> print(cell.text.splitlines()[0].partition("   ")[0])
     ■ catch inf at ▶ 4/4 sqrt_grad.0
     """
-    if isinstance(model, RecordedRun):
+    if isinstance(model, RunOfLoop):
         return _ask_run(model, catch, history, prompt)
     model = live.stand_in(model)
     names = _names(_namespaces(sys._getframe(1)))
@@ -152,7 +152,7 @@ def _opened(book: Notebook, leaving: Sequence[str] = ()) -> Notebook:
     return book
 
 
-def _ask_run(run: RecordedRun, catch: str | Sequence[str], history: int | None, prompt: bool) -> Notebook:
+def _ask_run(run: RunOfLoop, catch: str | Sequence[str], history: int | None, prompt: bool) -> Notebook:
     """Go through the last backward pass of a run that was recorded."""
     asked = Debug(catch=(catch,) if isinstance(catch, str) else tuple(catch), history=history)
     with raise_for_python(_HERE), opened(run.request, asked, SILENT) as book:
