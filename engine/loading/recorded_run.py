@@ -21,7 +21,6 @@ from ..ir.program import Program
 from ..kinds.model import Model
 from ..recorders import live
 from ..recorders.recorded import archive
-from ..request.limits import ALL, ENOUGH
 from ..request.request import Request
 from ..script.calls import PassCalls
 from ..script.endings import TORCH
@@ -147,8 +146,7 @@ class RunOfLoop:
             UsageError: it is still being recorded.
         """
         path = os.fspath(self)
-        steps = ENOUGH if self._passes <= ENOUGH else ALL
-        return Request.create(path, steps=steps, unfinished=True, called="" if self._folder is None else self._file)
+        return Request.create(path, unfinished=True, called="" if self._folder is None else self._file)
 
     @cached_property
     def model(self) -> Model:
