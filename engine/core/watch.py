@@ -22,6 +22,7 @@ of tensors      when
 ``Applied``     a PyLayer was called and recorded
 ``Copied``      a tensor got the values of others without a way back: ``detach``, ``to_tensor``, ``paddle.grad``
 ``SetAside``    a tensor was copied for a graph that is freed, in case that someone looks at it later
+``Chosen``      a layer has made a tensor by a setting that another line of the program gave
 ``Left``        the values of a tensor went to Python or NumPy
 ``Written``     the values of a tensor were overwritten
 ``Cutting``     gradients are about to be cut off; a true answer spares them
@@ -252,6 +253,18 @@ class SetAside:
 
     tensor: Tensor
     copy: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A tensor is what it is by a setting of the layer that made it.
+
+    Attributes:
+        loc: where the setting was given.
+    """
+
+    tensor: Tensor
+    loc: Location
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,7 @@ class Journal:
         whole_numbers: the values that were recorded on the tape and hold whole numbers or truth values.
         reaches: by the time of a call that flattens out, the least and the greatest element that it read.
         released: by the number of a leaf, the one that its tensor had before ``stop_gradient = False`` was set.
+        chosen: by the number of a value, where the setting of a layer was given that makes it what it is.
         guards: by the time of a call that was not recorded, the guard that it was called under.
         forgotten: how many calls were dropped for :data:`LIMIT`.
         end: the time of the last whole step of a program that was cut; None of any other.
@@ -180,6 +181,7 @@ class Journal:
         self.whole_numbers: set[int] = set()
         self.reaches: dict[int, tuple[float, float]] = {}
         self.released: dict[int, int] = {}
+        self.chosen: dict[int, Location] = {}
         self.guards: dict[int, Guard] = {}
         self._open_guards: list[Guard] = []
         self.forgotten = 0
@@ -453,6 +455,9 @@ class Journal:
     def _note_unfilled(self, event: watch.Unfilled) -> None:
         self._event("unfilled", self.number(event.tensor), "grad")
 
+    def _note_choice(self, event: watch.Chosen) -> None:
+        self.chosen[self.number(event.tensor)] = event.loc
+
     def _note_reuse(self, event: watch.Reused) -> None:
         self._event("reused", self.number(event.tensor), event.by)
 
@@ -544,6 +549,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Replaced: Journal._note_replacement,
     watch.DeepCopied: Journal._note_copy,
     watch.Reused: Journal._note_reuse,
+    watch.Chosen: Journal._note_choice,
     watch.Guarding: Journal._open_guard,
     watch.Guarded: Journal._close_guard,
     watch.GradientMoved: lambda journal, event: None,  # values stay

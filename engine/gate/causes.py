@@ -16,21 +16,29 @@ class Absorbs:
     Attributes:
         causes, effects: codes of rules.
         at_line: whether only effects at the line of the cause come of it.
+        of_its_own: whether only effects come of it that are about its own parameters alone.
     """
 
     causes: Sequence[str]
     effects: Sequence[str]
     at_line: bool = True
+    of_its_own: bool = False
 
 
 ABSORBS: Final = (
+    Absorbs(
+        ("GT716",),
+        ("GT201", "GT202", "GT203", "GT204", "GT205", "GT206", "GT208", "GT603", "GT702", "GT705", "GT715"),
+        at_line=False,
+    ),
     Absorbs(("GT206",), ("GT205", "GT208", "GT204", "GT603")),
-    Absorbs(("GT101", "GT102", "GT103", "GT104", "GT205"), ("GT111", "GT603")),
+    Absorbs(("GT101", "GT102", "GT103", "GT104", "GT205", "GT111"), ("GT111", "GT112", "GT603")),
     Absorbs(("GT201", "GT202"), ("GT203", "GT204", "GT207", "GT715"), at_line=False),
+    Absorbs(("GT203", "GT204"), ("GT702",), at_line=False, of_its_own=True),
 )
 """Causes and what comes of them, the strongest first."""
 
-_OF_PARAMETERS: Final = ("GT10", "GT2")
+_OF_PARAMETERS: Final = ("GT10", "GT203", "GT204", "GT205", "GT206", "GT207", "GT208")
 """Beginnings of the codes of findings whose subject is a parameter."""
 
 
@@ -42,7 +50,7 @@ def roots(found: Sequence[Finding]) -> list[Finding]:
     left = _distinct(found)
     for row in ABSORBS:
         for cause in [f for f in left if f.code in row.causes]:
-            effects = [f for f in left if f.code in row.effects and _comes_of(f, cause, row)]
+            effects = [f for f in left if f is not cause and f.code in row.effects and _comes_of(f, cause, row)]
             if effects:
                 left = [_explaining(f, effects) if f is cause else f for f in left if f not in effects]
     return left
@@ -62,6 +70,8 @@ def _distinct(found: Sequence[Finding]) -> list[Finding]:
 
 def _comes_of(effect: Finding, cause: Finding, row: Absorbs) -> bool:
     if effect.model != cause.model:
+        return False
+    if row.of_its_own and not {effect.subject, *effect.also} <= {cause.subject, *cause.also}:
         return False
     if not row.at_line:
         return True

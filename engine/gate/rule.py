@@ -216,4 +216,15 @@ def worst(evidence: Evidence, size: Callable[[Line], tuple[float, str] | None]) 
     if wrong:
         (_, message), loss, line = wrong[0]
         others = dict.fromkeys(x.name for _, _, x in wrong if x.name != line.name)
-        yield Hit(line.name, message, line.loc, tuple(others), about(loss))
+        cause = _cause_of_size(evidence, line.name)
+        if cause is None:
+            yield Hit(line.name, message, line.loc, tuple(others), about(loss))
+            return
+        said = (*cause.said, *cause.further, *about(loss))
+        yield Hit(line.name, message, cause.location, tuple(others), said, cause.advice)
+
+
+def _cause_of_size(evidence: Evidence, name: str) -> Answer | None:
+    """Return the answer that names the operator which makes a gradient so small or so large; None without one."""
+    sized = (a for _, a in evidence.answers if a.verdict.is_size and a.location)
+    return next((a for a in sized if name == a.name or name in a.also), None)

@@ -12,6 +12,7 @@ from ..answers.over_time.record import Record
 from ..answers.why.answers import Answer, Answers
 from ..answers.why.case import WHOLE, Case
 from ..answers.why.failures import explained
+from ..answers.why.lost import LostUse
 from ..answers.why.terms import LostTerm
 from ..core.answered import Answered
 from ..core.command_errors import CommandError
@@ -38,6 +39,7 @@ class Verdicts(Answered, Answers):
         chosen: whether they were asked for by name.
         failure: the answer about the error that the model raised, where it explains itself; it is the only one then.
         terms: of the loss, computed from trained parameters and without a gradient; empty but for the gate.
+        uses: that give no gradient back, of values that get one from other uses; empty but for the gate.
     """
 
     about: About
@@ -46,6 +48,7 @@ class Verdicts(Answered, Answers):
     chosen: bool
     failure: Answer | None
     terms: Sequence[LostTerm] = ()
+    uses: Sequence[LostUse] = ()
 
     @property
     def findings(self) -> int:

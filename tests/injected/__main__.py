@@ -23,6 +23,9 @@ TRIES = 6
 
 COMMANDS = ("bare", "check")
 
+OF_GRADIENTS = ("cut", "partial", "zero")
+"""Families that change what gradients come through: a change of data alone is no such fault."""
+
 
 @cache
 def _text(program: Program) -> Text:
@@ -60,10 +63,23 @@ class Bench:
             self._plain[program.name] = judging.trained(path, self.home(program))
         return self._plain[program.name]
 
-    def counts(self, program: Program, edit: Edit) -> Path | None:
-        """Return the changed program where it runs and trains otherwise; else None."""
+    def _passes_gradients(self, program: Program, value: tuple[int, int]) -> bool:
+        start, end = value
+        text = program.source
+        source = f"{text[:start]}probe_of_a_fault({text[start:end]}){text[end:]}"
+        path = self.write(f"probe_{program.name.replace('.', '_')}", source)
+        return judging.passes_gradients(path, self.home(program))
+
+    def counts(self, program: Program, edit: Edit, of_gradients: bool = False) -> Path | None:
+        """Return the changed program where it runs and trains otherwise; else None.
+
+        Args:
+            of_gradients: whether the value that is changed must take gradients in the right program.
+        """
         right = self.plain(program)
         if right.get("raised") or "died" in right:
+            return None
+        if of_gradients and edit.value is not None and not self._passes_gradients(program, edit.value):
             return None
         path = self.write(program.name.replace(".", "_"), _text(program).with_edit(edit))
         changed = judging.trained(path, self.home(program))
@@ -92,7 +108,7 @@ def judged(kind: Kind, edit: Edit, told: list[dict[str, Any]] | dict[str, str]) 
     if isinstance(told, dict):
         return "died"
     lines = {edit.line, *edit.other}
-    counted = [f for f in told if f["severity"] != "note"]
+    counted = [f for f in told if f["severity"] != "note" or f["code"] in kind.notes]
     at = [f for f in counted if kind.anywhere or not lines.isdisjoint(f["lines"])]
     if any(f["code"] in kind.accepts for f in at):
         return "named"
@@ -123,7 +139,7 @@ def main() -> None:
                 if len(rows[asked[0]]) >= options.count or tries >= options.count * TRIES:
                     break
                 tries += 1
-                path = bench.counts(program, edit)
+                path = bench.counts(program, edit, kind.family in OF_GRADIENTS)
                 if path is None:
                     continue
                 for command in asked:

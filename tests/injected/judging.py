@@ -12,6 +12,8 @@ from typing import Any
 
 # Loaded once: every run is a fork of this process.
 import gradtool.engine.gate.rules as rules
+from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.gate.checking import Selection, applied
 from gradtool.engine.gate.evidence import Evidence
 from gradtool.engine.request.request import Request
@@ -63,13 +65,46 @@ def trained(path: Path, folder: Path) -> dict[str, Any]:
     return told
 
 
+def passes_gradients(path: Path, folder: Path) -> bool:
+    """Return whether a value that a program gives to ``probe_of_a_fault`` takes gradients at least once."""
+
+    def work() -> bool:
+        import builtins
+
+        import gradtool
+
+        from . import effects
+
+        seen: list[bool] = []
+
+        def probe(value: Any) -> Any:
+            seen.append(not getattr(value, "stop_gradient", True))
+            return value
+
+        builtins.probe_of_a_fault = probe  # type: ignore[attr-defined]
+        gradtool.as_paddle()
+        effects.fingerprint(str(path))
+        return any(seen)
+
+    return forked(work, folder) is True
+
+
 def checked(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
     """Return the findings of ``gradtool check``."""
 
     def work() -> list[dict[str, Any]]:
+        raised: list[str] = []
+        note = Evidence.failed
+
+        def failed(self: Evidence, code: str, error: Exception) -> None:
+            if not isinstance(error, (CommandError, GradtoolError)):
+                raised.append(f"{code}: {error!r}")
+            note(self, code, error)
+
+        Evidence.failed = failed  # type: ignore[method-assign]
         evidence = Evidence(Request.create(str(path), unfinished=True), path.name)
         said = [_said(f, path) for f in applied(evidence, Selection())]
-        assert not evidence.failures, f"a rule raised: {evidence.failures}"
+        assert not raised, f"a rule raised: {raised}"
         return said
 
     told: list[dict[str, Any]] | dict[str, str] = forked(work, folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .text import Edit, Text, inside
 
@@ -27,6 +27,7 @@ class Kind:
         family: ``cut``, ``partial``, ``zero``, ``number``, ``update``, ``loss`` or ``flow``.
         accepts: codes of findings that name the cause.
         sites: yields each edit that puts it into a program.
+        notes: codes of notes that name it, of what is often meant.
         anywhere: whether no line of the program is wrong, since one is missing: a finding at any line names it.
     """
 
@@ -35,6 +36,7 @@ class Kind:
     accepts: Sequence[str]
     sites: Sites
     anywhere: bool = False
+    notes: Sequence[str] = ()
 
 
 # -- where a value is made ---------------------------------------------------------------------------------------------
@@ -229,7 +231,8 @@ def listed(template: str) -> Sites:
 
     def sites(text: Text) -> Iterator[Edit]:
         for call, *_ in _optimizers(text):
-            yield from (text.put(k.value, template) for k in call.keywords if k.arg == "parameters")
+            edits = (text.put(k.value, template) for k in call.keywords if k.arg == "parameters")
+            yield from (replace(edit, other=(*edit.other, call.lineno)) for edit in edits)
 
     return sites
 
@@ -413,9 +416,9 @@ KINDS: Sequence[Kind] = (
     Kind("term_number", "partial", (*CUT, "GT111"), term("float({})")),
     Kind("term_item", "partial", (*CUT, "GT111"), term("({}).item()")),
     Kind("term_to_tensor", "partial", (*CUT, "GT111"), term("paddle.to_tensor({})")),
-    Kind("use_detached", "partial", (*CUT, "GT111"), use("{}.detach()")),
-    Kind("use_numpy", "partial", (*CUT, "GT111"), use("paddle.to_tensor({}.numpy())")),
-    Kind("operand_detached", "partial", (*CUT, "GT111"), operand("({}).detach()")),
+    Kind("use_detached", "partial", (*CUT, "GT111", "GT112"), use("{}.detach()"), notes=("GT112",)),
+    Kind("use_numpy", "partial", (*CUT, "GT111", "GT112"), use("paddle.to_tensor({}.numpy())"), notes=("GT112",)),
+    Kind("operand_detached", "partial", (*CUT, "GT111", "GT112"), operand("({}).detach()"), notes=("GT112",)),
     Kind("round", "zero", FLAT, rewritten("paddle.round({})")),
     Kind("floor", "zero", FLAT, rewritten("paddle.floor({})")),
     Kind("sign", "zero", FLAT, rewritten("paddle.sign({})")),
@@ -439,7 +442,7 @@ KINDS: Sequence[Kind] = (
     Kind("head_replaced", "update", ("GT701",), head_replaced),
     Kind("plain_list", "update", ("GT701", "GT101", "GT103"), called(r"^nn\.LayerList\(", "list(")),
     Kind("rate_of_zero", "update", ("GT702",), rate("0.0")),
-    Kind("huge_rate", "update", ("GT705", "GT703", "GT203", "GT715", *BORN), rate("1e12")),
+    Kind("huge_rate", "update", ("GT716", "GT705", "GT703", "GT203", "GT715", *BORN), rate("1e12")),
     Kind("no_step", "update", ("GT702",), call_of("step", "pass")),
     Kind(
         "cleared_before_step", "update", ("GT711", "GT702", "GT205"), call_of("step", "NAME.clear_grad(); NAME.step()")

@@ -16,11 +16,13 @@ class Edit:
         cuts: ``(start, end, text)`` by character, in any order; they do not overlap.
         line: the line that is wrong afterwards, from 1.
         other: further lines that name the fault as well, such as the one that an absent call belongs to.
+        value: ``(start, end)`` of the expression whose value it changes, where there is one.
     """
 
     cuts: Sequence[tuple[int, int, str]]
     line: int
     other: Sequence[int] = ()
+    value: tuple[int, int] | None = None
 
 
 class Text:
@@ -60,7 +62,11 @@ class Text:
         """Return the edit that writes *text* in place of a node; ``{}`` stands for the node's own text."""
         start, end = self.span(node)
         own = self.source[start:end]
-        return Edit([(start, end, text.replace("{}", own))], node.lineno, range(node.lineno, node.end_lineno or 0))
+        lines = range(node.lineno, node.end_lineno or 0)
+        value = (start, end) if isinstance(node, ast.expr) else None
+        if isinstance(node, ast.Assign):
+            value = self.span(node.value)
+        return Edit([(start, end, text.replace("{}", own))], node.lineno, lines, value)
 
     def after(self, node: ast.stmt, text: str) -> Edit:
         """Return the edit that adds a statement on a line of its own after another."""

@@ -118,6 +118,7 @@ class Update:
         hand: whether no optimizer did it.
         rate: the learning rate.
         clipped: what clipping multiplied the norm of all gradients by; None where none was asked for.
+        made: where the optimizer was made; empty where nobody saw that.
     """
 
     by: str
@@ -125,6 +126,7 @@ class Update:
     hand: bool = False
     rate: float | None = None
     clipped: float | None = None
+    made: Location = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import source, state, watch
-from ...core.source import Location
+from ...core.source import NOWHERE, Location
 from ...eager.parameter import TensorParameter, live_parameters, parameters_at
 from ...eager.saved import writes
 from ...eager.tensor import Leaf, Tensor
@@ -52,6 +52,8 @@ class TapeCourse:
         self._named = named
         self._offered: weakref.WeakSet[Leaf] | None = None
         """The leaves of the parameters that there were when an optimizer was made; None where none was."""
+        self._made: dict[frozenset[int], Location] = {}
+        """By what an optimizer holds, where it was made."""
         self._number = 0
         self._parameters = False
         """Whether a parameter has got a gradient."""
@@ -265,6 +267,7 @@ class TapeCourse:
         """An optimizer was made: what it holds are weights, parameters or not."""
         self._offered = weakref.WeakSet() if self._offered is None else self._offered
         self._offered.update(p.leaf for p in live_parameters())
+        self._made[frozenset(map(id, event.tensors))] = source.here()
         for t in event.tensors:
             if not t._stop and t.node is None:
                 self._of_parameter(t)
@@ -272,7 +275,8 @@ class TapeCourse:
     # -- updates ----------------------------------------------------------------------------------------------------
 
     def _begin_update(self, event: watch.Updating) -> None:
-        self._update = Update(event.by, source.here(), rate=event.rate)
+        made = self._made.get(frozenset(map(id, event.tensors)), NOWHERE)
+        self._update = Update(event.by, source.here(), rate=event.rate, made=made)
         due: list[Track] = []
         back: dict[Track, HistoryPoint] = {}
         for t in event.tensors:

@@ -143,8 +143,10 @@ class Amounts(Generic[V, C]):
     def _judge_zero(self, base: Answer, zero: _Zero[V, C]) -> Answer:
         """Return the answer about a gradient that an operator made zero: each row changes what the one before ruled."""
         killer = zero.killer
-        at = self._reasons.flow.called_at(zero.use.call)
-        ruling: _Ruling[V] = _Ruling(killer.verdict, killer.label, killer.said, at)
+        flow = self._reasons.flow
+        at = flow.called_at(zero.use.call)
+        cause = next((loc for v in zero.use.onto if (loc := flow.chosen_at(v))), at)
+        ruling: _Ruling[V] = _Ruling(killer.verdict, killer.label, killer.said, cause)
         for holds, rule in self._rows:
             if holds(zero, ruling):
                 ruling = rule(zero, ruling)
@@ -222,8 +224,8 @@ class Amounts(Generic[V, C]):
     def _find_first_zero(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Find the line that made the first value on the way that is zero."""
         assert zero.use.zero is not None
-        made = self._reasons.flow.made_at(zero.slopes.first_zero(zero.use.zero))
-        return replace(now, cause=made or now.cause)
+        first, flow = zero.slopes.first_zero(zero.use.zero), self._reasons.flow
+        return replace(now, cause=flow.chosen_at(first) or flow.made_at(first) or now.cause)
 
     def _find_piece(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Find the function of straight pieces whose second derivative is the zero."""

@@ -22,7 +22,7 @@ from .amounts import Amounts
 from .answers import CUT, Answer, ChainEnd, GradientShare, Shared
 from .folding import folded
 from .levels import dense
-from .lost import LostUses
+from .lost import LostUse, LostUses
 from .reasons import C, Cut, Reason, Reasons, V, same
 from .siblings import odd_ones
 from .slopes import Slopes, Use
@@ -122,6 +122,10 @@ class Case(ABC, Generic[V, C]):
     def lost_terms(self) -> list[LostTerm]:
         """Return the terms of the loss that are computed from trained parameters and give no gradient to any."""
         return []
+
+    def lost_uses(self) -> list[LostUse]:
+        """Return the uses that the loss is computed from and that give no gradient back, next to uses that do."""
+        return self.lost.every(self.passes_straight_through)
 
     def culprit_is_trained(self, use: Use[V, C], position: int) -> bool:
         """Return whether operand *position* of a use is a parameter that gets a gradient that is not zero."""

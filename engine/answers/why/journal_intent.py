@@ -202,7 +202,7 @@ class JournalEvidence(intent.IntentEvidence[int]):
         Args:
             partly: whether the list takes other parameters of the same model.
         """
-        last = self._flow.journal.listings[-1]
+        last = self.nearest_list(subject)
         written = [e for e in self._flow.journal.events.get(subject.value, ()) if e.kind == "written"]
         if subject.value > last.time:
             return None
@@ -218,10 +218,18 @@ class JournalEvidence(intent.IntentEvidence[int]):
         )
 
     def is_partly_listed(self, subject: TensorSubject[int]) -> bool:
-        """Return whether the last optimizer takes others of the model that a parameter was a part of then."""
-        listing = self._flow.journal.listings[-1]
-        if subject.value > listing.time:
-            return False
+        """Return whether an optimizer takes others of the model that a parameter was a part of then."""
+        listing = self.nearest_list(subject)
+        return subject.value < listing.time and self._shares_model(subject, listing)
+
+    def nearest_list(self, subject: TensorSubject[int]) -> Listing:
+        """Return the list that might have held a parameter: of others of its model, or an empty one; else the last."""
+        listings = self._flow.journal.listings[::-1]
+        own = (x for x in listings if self._shares_model(subject, x))
+        empty = (x for x in listings if not x.leaves)
+        return next(own, None) or next(empty, None) or listings[0]
+
+    def _shares_model(self, subject: TensorSubject[int], listing: Listing) -> bool:
         model = self._model(subject.value)
         return bool(model) and any(self._model(value) == model for value in listing.leaves)
 

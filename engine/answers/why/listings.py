@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...core.source import Location
 from ...core.vocabulary import say
+from ...eager.journal import Listing
 from . import callers
 from .answers import Answer
 from .case import TensorSubject
@@ -13,14 +14,16 @@ from .of_journal import JournalFlow
 from .verdicts import Verdict
 
 
-def not_listed(flow: JournalFlow, subject: TensorSubject[int], answer: Answer, container: str, partly: bool) -> Answer:
+def not_listed(
+    flow: JournalFlow, subject: TensorSubject[int], answer: Answer, last: Listing, container: str, partly: bool
+) -> Answer:
     """The verdict on a parameter that is in no optimizer's list, with the lines of both.
 
     Args:
+        last: the list that might have held it.
         container: the plain list of a Layer that holds the parameter; empty if none does.
         partly: whether the list takes other parameters of the same model.
     """
-    last = flow.journal.listings[-1]
     said = f"it gets a gradient, but no optimizer was given it: this one has {len(last.leaves)} parameters"
     places: tuple[tuple[str, Location], ...] = (("made", flow.made_at(subject.value)),)
     advice = say("give it to the optimizer, or set {stops} if it is not to be trained")

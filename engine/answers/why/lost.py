@@ -10,8 +10,8 @@ from typing import Generic
 from ...core import source
 from ...core.source import Location
 from .answers import Answer, GradientShare
-from .reasons import C, Reason, Reasons, V, same
-from .verdicts import Aspect
+from .reasons import C, Cut, Reason, Reasons, V, same
+from .verdicts import Aspect, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,24 @@ class LostGradient(Generic[V, C]):
     value: V
     uses: int
     lost: tuple[tuple[C, Reason[V, C]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LostUse:
+    """A use of a value that gives no gradient back, of a value that gets one from other uses.
+
+    Attributes:
+        name: what people call the value, or the operator that made it.
+        verdict: what became of the gradient.
+        location: the user's line that cuts it off.
+        lost, uses: how many of how many uses are lost; 0 where the others were not counted.
+    """
+
+    name: str
+    verdict: Verdict
+    location: Location
+    lost: int = 0
+    uses: int = 0
 
 
 class LostUses(Generic[V, C]):
@@ -75,6 +93,21 @@ class LostUses(Generic[V, C]):
             GradientShare(names[id(call)], source.short(flow.called_at(call)), None, None, reason.verdict.text)
             for call, reason in loss.lost
         )
+
+    def every(self, is_meant: Callable[[Cut[V, C]], bool]) -> list[LostUse]:
+        """Return the lost uses of all values, one for each line that cuts some off.
+
+        Args:
+            is_meant: whether a cut says itself that it is meant.
+        """
+        by_line: dict[Location, LostUse] = {}
+        for value, loss in self._losses.items():
+            for _, reason in loss.lost:
+                if reason.location and not (reason.cut is not None and is_meant(reason.cut)):
+                    name = self._reasons.flow.name(value)
+                    use = LostUse(name, reason.verdict, reason.location, len(loss.lost), loss.uses)
+                    by_line.setdefault(reason.location, use)
+        return list(by_line.values())
 
     def of(self, value: V) -> LostGradient[V, C] | None:
         """Return what *value* lost, or the first thing on the way of its gradients that lost something."""

@@ -168,6 +168,9 @@ class JournalFlow(CallFlow[int, Call]):
         entered = self.journal.entered.get(value, NOWHERE)
         return entered if named is None else named.made or entered
 
+    def chosen_at(self, value: int) -> Location:
+        return self.journal.chosen.get(value, NOWHERE)
+
     def call_type(self, call: Call) -> str:
         return call.type
 
@@ -266,6 +269,10 @@ class JournalReasons(Reasons[int, Call]):
                 entered.setdefault(self.flow.made_at(u), []).append(u)
         for v, way in self._ways.items():
             copies.update((u, Copy(v, way.left.loc)) for u in entered.get(way.entered, ()) if u > way.left.time)
+        for v, event in self._departures:  # out and back on one line
+            back = min((u for u in entered.get(event.loc, ()) if u > event.time), default=None)
+            if back is not None and event.into is None and event.how == "numpy":
+                copies[back] = Copy(v, event.loc)
         return copies
 
     def numbers(self) -> Iterator[RoundTrip]:

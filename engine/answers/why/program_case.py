@@ -35,6 +35,7 @@ from .reasons import Reason
 from .slopes import Slopes, Use
 from .statistics import LABEL as STATISTICS
 from .statistics import kept_in_program
+from .terms import LostTerm, Terms
 from .verdicts import Verdict
 
 Runner = Callable[[Sequence[Variable]], Sequence[Any]]
@@ -175,6 +176,12 @@ class ProgramCase(Case[Value, Operator]):
             for op in ops:
                 by_op[op] = counts[op.op] = counts.get(op.op, -1) + 1
         return by_op
+
+    def lost_terms(self) -> list[LostTerm]:
+        reasons = self._reasons
+        values = {reasons.value(v): self.shown(v) for v in self._parameters}
+        trained = {value: name for value, name in values.items() if value in reasons.reached}
+        return Terms(reasons, trained, lambda value: None).lost()
 
     # -- values ---------------------------------------------------------------------------------------------------
 

@@ -109,6 +109,10 @@ class CallFlow(ABC, Generic[V, C]):
     def made_at(self, value: V) -> Location:
         """Return the line where it was made."""
 
+    def chosen_at(self, value: V) -> Location:
+        """Return where the setting of a layer was given that makes a value what it is; nowhere as a rule."""
+        return NOWHERE
+
     @abstractmethod
     def call_type(self, call: C) -> str:
         """The type of the operator."""

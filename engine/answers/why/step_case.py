@@ -17,6 +17,7 @@ from ...eager.tensor import Leaf, Tensor
 from ..numbers import Numbers
 from .answers import Answer
 from .case import TensorSubject
+from .lost import LostUse
 from .tensor_case import TensorCase
 from .terms import LostTerm
 from .verdicts import Verdict
@@ -58,6 +59,10 @@ class StepCase(TensorCase):
             for case in (self, *self.siblings):
                 told += case.of_zeros()
         return told
+
+    def lost_uses(self) -> list[LostUse]:
+        cases = (self, *self.siblings)
+        return list(dict.fromkeys(use for case in cases for use in super(StepCase, case).lost_uses()))
 
     def lost_terms(self) -> list[LostTerm]:
         cases = (self, *self.siblings)

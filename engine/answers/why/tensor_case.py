@@ -26,7 +26,7 @@ from .failures import ANEW
 from .journal_intent import JournalEvidence
 from .levels import measured
 from .listings import awaited, nobodys, not_listed
-from .lost import LostUses
+from .lost import LostUse, LostUses
 from .of_journal import NamedTensor, explain_tensors
 from .reasons import Cut, Reason
 from .slopes import Slopes, Use
@@ -93,6 +93,16 @@ class TensorCase(Case[int, Call]):
                 term = terms.of_number(way.value, way.left.loc)
                 lost += [term] if term is not None else []
         return list(dict.fromkeys(lost))
+
+    def lost_uses(self) -> list[LostUse]:
+        reasons = self._reasons
+        uses = {use.location: use for use in super().lost_uses()}
+        since = self._last_update()
+        for into, copy in reasons.copies.items():
+            if into in reasons.depends and copy.value in reasons.reached and into > since and copy.location:
+                use = LostUse(reasons.flow.name(copy.value), Verdict.DETACHED, copy.location)
+                uses.setdefault(copy.location, use)
+        return list(uses.values())
 
     def _last_update(self) -> int:
         """Return when the last update before the pass was."""
@@ -505,7 +515,8 @@ class TensorCase(Case[int, Call]):
         frozen = None if container else self._evidence.frozen_by_list(subject, answer, partly)
         if frozen is not None:
             return frozen
-        return not_listed(self._reasons.flow, subject, answer, container, partly)
+        listing = self._evidence.nearest_list(subject)
+        return not_listed(self._reasons.flow, subject, answer, listing, container, partly)
 
     def _is_before_training(self, value: int) -> bool:
         """Return whether the pass came before any optimizer was made, and none was made for what it reaches."""

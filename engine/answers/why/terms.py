@@ -158,14 +158,21 @@ class Terms(Generic[V, C]):
             cut = flow.stop(value)
             made = self._maker.get(value)
             held = [] if made is None else [v for v in made[1] if v is not None and v in self._holds]
+            if made is None or not held:
+                break
             is_own = cut is not None and (cut.verdict is not Verdict.STOP_GRADIENT or bool(cut.at))
-            if is_own or made is None or not held:
+            if is_own and not self._is_passed_on(made[0], held):
                 break
             value = held[0]
         cut = cut or self._reasons.cuts.get(value)
         if cut is None:
             return Verdict.NON_DIFFERENTIABLE, flow.made_at(value)
         return cut.verdict, Reason(cut.verdict, value, flow, cut).location
+
+    def _is_passed_on(self, call: C, held: Collection[V]) -> bool:
+        """Return whether what a call makes stops gradients because all that it reads does."""
+        flow = self._reasons.flow
+        return flow.passes_stops_on(call) and all(flow.stop(v) is not None for v in held)
 
     def _name(self, value: V) -> str:
         """Return what people call a term, or what it is a copy of."""

@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from gradtool.engine.core import source, watch
+from gradtool.engine.core.source import Location
 
 from . import functional as F
 from ._layers import named
 from .layer import Layer
+
+_MADE_AT: WeakKeyDictionary[Layer, Location] = WeakKeyDictionary()
+"""Of layers that drop everything, where they were made; no attribute, since a place cannot be pickled."""
+
+
+def _note_place(layer: Layer, p: Any) -> None:
+    """Keep the user's line that makes a layer which drops everything."""
+    if isinstance(p, (int, float)) and p == 1:
+        _MADE_AT[layer] = source.here()
+
+
+def _with_place(out: Any, layer: Layer) -> Any:
+    """Return *out*, after whoever watches heard which line made it zero."""
+    if watch.noting and layer.training and layer in _MADE_AT:
+        watch.note(watch.Chosen(out, _MADE_AT[layer]))
+    return out
 
 
 class Dropout(Layer):
@@ -29,9 +49,11 @@ class Dropout(Layer):
         if isinstance(axis, bool):  # the second argument is *inplace* since Paddle 3.3, and was *axis* before
             axis, inplace = None, axis
         self.p, self.axis, self.mode, self.inplace, self.name = p, axis, mode, inplace, name
+        _note_place(self, p)
 
     def forward(self, input: Any) -> Any:
-        return F.dropout(input, self.p, self.axis, self.training, self.mode, self.name, inplace=self.inplace)
+        out = F.dropout(input, self.p, self.axis, self.training, self.mode, self.name, inplace=self.inplace)
+        return _with_place(out, self)
 
     def extra_repr(self) -> str:
         return f"p={self.p}, axis={self.axis}, mode={self.mode}, inplace={self.inplace}" + named(self.name)
@@ -46,9 +68,11 @@ class _ChannelDropout(Layer):
     def __init__(self, p: float = 0.5, data_format: str | None = None, name: str | None = None) -> None:
         super().__init__()
         self.p, self.data_format, self.name = p, data_format or self.default_format, name
+        _note_place(self, p)
 
     def forward(self, input: Any) -> Any:
-        return getattr(F, self.function)(input, self.p, self.training, self.data_format, self.name)
+        out = getattr(F, self.function)(input, self.p, self.training, self.data_format, self.name)
+        return _with_place(out, self)
 
     def extra_repr(self) -> str:
         return f"p={self.p}, data_format={self.data_format}" + named(self.name)

@@ -124,8 +124,10 @@ class Optimizer(_steps.OptimizerSteps):
         self._master_weights: dict[Any, Tensor] = {}
         self._checkpoints: Any = None
         """What a RecomputeOptimizer around this one keeps."""
-        if watch.noting and (leaves := [p for p in self._parameters or () if isinstance(p, Tensor)]):
-            watch.note(watch.Listed(tuple(leaves)))
+        if watch.noting and self._parameters is not None:
+            leaves = tuple([p for p in self._parameters if isinstance(p, Tensor)])
+            if leaves or not self._parameters:  # a list that holds nothing trains nothing
+                watch.note(watch.Listed(leaves))
 
     def _listed(self, parameters: Iterable[Any] | None) -> list[Any] | None:
         static = state.in_static_mode()
