@@ -220,7 +220,7 @@ class Evidence:
         """Return the answers about a case, with the terms of its loss that give no gradient."""
         answers = case.verdicts(asked, self)
         if case.case is not None:
-            answers.terms, answers.uses = case.case.lost_terms(), case.case.lost_uses()
+            answers.terms, answers.uses = case.case.find_lost_terms(), case.case.find_lost_uses()
         return answers
 
     def _size(self, request: Request, model: Model) -> None:

@@ -45,8 +45,15 @@ for step in range(3):
     opt.clear_grad()
 """
 RIGHT = {
-    **{"drop": "0.0", "at_drop": "", "factor": "", "use": "h", "at_use": "", "scale": ""},
-    **{"at_list": "", "rate": "0.001", "part": ""},
+    "drop": "0.0",
+    "at_drop": "",
+    "factor": "",
+    "use": "h",
+    "at_use": "",
+    "scale": "",
+    "at_list": "",
+    "rate": "0.001",
+    "part": "",
 }
 
 STATIC = """

@@ -145,7 +145,7 @@ class Amounts(Generic[V, C]):
         killer = zero.killer
         flow = self._reasons.flow
         at = flow.called_at(zero.use.call)
-        cause = next((loc for v in zero.use.onto if (loc := flow.chosen_at(v))), at)
+        cause = next((loc for v in zero.use.onto if (loc := flow.place_of_choice(v))), at)
         ruling: _Ruling[V] = _Ruling(killer.verdict, killer.label, killer.said, cause)
         for holds, rule in self._rows:
             if holds(zero, ruling):
@@ -225,7 +225,7 @@ class Amounts(Generic[V, C]):
         """Find the line that made the first value on the way that is zero."""
         assert zero.use.zero is not None
         first, flow = zero.slopes.first_zero(zero.use.zero), self._reasons.flow
-        return replace(now, cause=flow.chosen_at(first) or flow.made_at(first) or now.cause)
+        return replace(now, cause=flow.place_of_choice(first) or flow.made_at(first) or now.cause)
 
     def _find_piece(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Find the function of straight pieces whose second derivative is the zero."""

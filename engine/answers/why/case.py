@@ -119,11 +119,11 @@ class Case(ABC, Generic[V, C]):
         """*answer*, after a look at what happened beside the graph."""
         return answer
 
-    def lost_terms(self) -> list[LostTerm]:
+    def find_lost_terms(self) -> list[LostTerm]:
         """Return the terms of the loss that are computed from trained parameters and give no gradient to any."""
         return []
 
-    def lost_uses(self) -> list[LostUse]:
+    def find_lost_uses(self) -> list[LostUse]:
         """Return the uses that the loss is computed from and that give no gradient back, next to uses that do."""
         return self.lost.every(self.passes_straight_through)
 

@@ -168,7 +168,7 @@ class JournalFlow(CallFlow[int, Call]):
         entered = self.journal.entered.get(value, NOWHERE)
         return entered if named is None else named.made or entered
 
-    def chosen_at(self, value: int) -> Location:
+    def place_of_choice(self, value: int) -> Location:
         return self.journal.chosen.get(value, NOWHERE)
 
     def call_type(self, call: Call) -> str:
@@ -269,11 +269,18 @@ class JournalReasons(Reasons[int, Call]):
                 entered.setdefault(self.flow.made_at(u), []).append(u)
         for v, way in self._ways.items():
             copies.update((u, Copy(v, way.left.loc)) for u in entered.get(way.entered, ()) if u > way.left.time)
-        for v, event in self._departures:  # out and back on one line
+        return copies | dict(self._returns_at_once(entered))
+
+    def _returns_at_once(self, entered: Mapping[Location, Sequence[int]]) -> Iterator[tuple[int, Copy[int]]]:
+        """Yield the values that go to NumPy and come back on one line.
+
+        Args:
+            entered: by line the values that are brought in there.
+        """
+        for v, event in self._departures:
             back = min((u for u in entered.get(event.loc, ()) if u > event.time), default=None)
             if back is not None and event.into is None and event.how == "numpy":
-                copies[back] = Copy(v, event.loc)
-        return copies
+                yield back, Copy(v, event.loc)
 
     def numbers(self) -> Iterator[RoundTrip]:
         """Values that went to Python, and the line that computes the targets with them as plain numbers."""

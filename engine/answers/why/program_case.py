@@ -177,7 +177,7 @@ class ProgramCase(Case[Value, Operator]):
                 by_op[op] = counts[op.op] = counts.get(op.op, -1) + 1
         return by_op
 
-    def lost_terms(self) -> list[LostTerm]:
+    def find_lost_terms(self) -> list[LostTerm]:
         reasons = self._reasons
         values = {reasons.value(v): self.shown(v) for v in self._parameters}
         trained = {value: name for value, name in values.items() if value in reasons.reached}

@@ -109,7 +109,7 @@ class CallFlow(ABC, Generic[V, C]):
     def made_at(self, value: V) -> Location:
         """Return the line where it was made."""
 
-    def chosen_at(self, value: V) -> Location:
+    def place_of_choice(self, value: V) -> Location:
         """Return where the setting of a layer was given that makes a value what it is; nowhere as a rule."""
         return NOWHERE
 

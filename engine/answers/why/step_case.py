@@ -60,13 +60,13 @@ class StepCase(TensorCase):
                 told += case.of_zeros()
         return told
 
-    def lost_uses(self) -> list[LostUse]:
+    def find_lost_uses(self) -> list[LostUse]:
         cases = (self, *self.siblings)
-        return list(dict.fromkeys(use for case in cases for use in super(StepCase, case).lost_uses()))
+        return list(dict.fromkeys(use for case in cases for use in super(StepCase, case).find_lost_uses()))
 
-    def lost_terms(self) -> list[LostTerm]:
+    def find_lost_terms(self) -> list[LostTerm]:
         cases = (self, *self.siblings)
-        return list(dict.fromkeys(term for case in cases for term in super(StepCase, case).lost_terms()))
+        return list(dict.fromkeys(term for case in cases for term in super(StepCase, case).find_lost_terms()))
 
     def of_zeros(self) -> list[Answer]:
         """The findings about this pass alone, where it gave zeros and nothing else."""

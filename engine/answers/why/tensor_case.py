@@ -80,7 +80,7 @@ class TensorCase(Case[int, Call]):
         self._slopes: Slopes[int, Call] | None = None
         self._evidence = JournalEvidence(self._reasons, self._loss_value)
 
-    def lost_terms(self) -> list[LostTerm]:
+    def find_lost_terms(self) -> list[LostTerm]:
         reasons, copies = self._reasons, self._reasons.copies
         terms = Terms(reasons, self._find_trained(), copies.get)
         lost = terms.lost()
@@ -94,9 +94,9 @@ class TensorCase(Case[int, Call]):
                 lost += [term] if term is not None else []
         return list(dict.fromkeys(lost))
 
-    def lost_uses(self) -> list[LostUse]:
+    def find_lost_uses(self) -> list[LostUse]:
         reasons = self._reasons
-        uses = {use.location: use for use in super().lost_uses()}
+        uses = {use.location: use for use in super().find_lost_uses()}
         since = self._last_update()
         for into, copy in reasons.copies.items():
             if into in reasons.depends and copy.value in reasons.reached and into > since and copy.location:

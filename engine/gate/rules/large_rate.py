@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ...answers.over_time.history import Point, TrainingStep
+from ...answers.over_time.history import Point, TrainingStep, Update
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule
@@ -17,18 +17,20 @@ _FIRST = 3
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     for step in evidence.run.history.steps[:_FIRST]:
         rated = [u for u in step.updates if u.rate is not None and u.rate >= options["rate"]]
-        moved = {t.name: p for t, p in step.points.items() if p.update is not None and p.weight is not None}
-        if not rated or not _is_thrown_away(step, options["times"]):
-            continue
-        update = rated[0]
-        whole = Point.joined(list(moved.values()))
-        times = "" if whole.ratio is None else f" by {whole.ratio:.3g} times their norm"
-        first, *others = moved
-        message = f"step {step.number} of {update.by} moves {len(moved)} parameters{times}"
-        said = f"the learning rate is {update.rate:g}, and the gradients are of norm {whole.gradient.norm:.3g}"
-        advice = "a smaller learning rate: 0.001 for Adam and its like, 0.01 to 0.1 for SGD"
-        yield Hit(first, message, update.made or update.loc, tuple(others), (said,), advice)
-        return
+        if rated and _is_thrown_away(step, options["times"]):
+            yield _hit(step, rated[0])
+            return
+
+
+def _hit(step: TrainingStep, update: Update) -> Hit:
+    moved = {t.name: p for t, p in step.points.items() if p.update is not None and p.weight is not None}
+    whole = Point.joined(list(moved.values()))
+    times = "" if whole.ratio is None else f" by {whole.ratio:.3g} times their norm"
+    first, *others = moved
+    message = f"step {step.number} of {update.by} moves {len(moved)} parameters{times}"
+    said = f"the learning rate is {update.rate:g}, and the gradients are of norm {whole.gradient.norm:.3g}"
+    advice = "a smaller learning rate: 0.001 for Adam and its like, 0.01 to 0.1 for SGD"
+    return Hit(first, message, update.made or update.loc, tuple(others), (said,), advice)
 
 
 def _is_thrown_away(step: TrainingStep, times: float) -> bool:
