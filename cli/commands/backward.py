@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..asking import ask, exit_option, judged, prepare_others, must_be_one
+from ..asking import ask, exit_option, judged, must_be_one, prepare_others
 from ..context import Output, backward_options, model_options, output_options, run_options
 from ..errors import CLEAN
 from ..files import Content, make_folder

@@ -222,14 +222,14 @@ class JournalEvidence(intent.IntentEvidence[int]):
         listing = self.nearest_list(subject)
         return subject.value < listing.time and self._shares_model(subject, listing)
 
-    def nearest_list(self, subject: TensorSubject[int]) -> Listing:
+    def nearest_list(self, subject: TensorSubject[int]) -> ListedLeaves:
         """Return the list that might have held a parameter: of others of its model, or an empty one; else the last."""
         listings = self._flow.journal.listings[::-1]
         own = (x for x in listings if self._shares_model(subject, x))
         empty = (x for x in listings if not x.leaves)
         return next(own, None) or next(empty, None) or listings[0]
 
-    def _shares_model(self, subject: TensorSubject[int], listing: Listing) -> bool:
+    def _shares_model(self, subject: TensorSubject[int], listing: ListedLeaves) -> bool:
         model = self._model(subject.value)
         return bool(model) and any(self._model(value) == model for value in listing.leaves)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...core.source import Location
 from ...core.vocabulary import say
-from ...eager.journal import Listing
+from ...eager.journal import ListedLeaves
 from . import callers
 from .answers import Answer
 from .case import TensorSubject
@@ -15,7 +15,7 @@ from .verdicts import Verdict
 
 
 def not_listed(
-    flow: JournalFlow, subject: TensorSubject[int], answer: Answer, last: Listing, container: str, partly: bool
+    flow: JournalFlow, subject: TensorSubject[int], answer: Answer, last: ListedLeaves, container: str, partly: bool
 ) -> Answer:
     """The verdict on a parameter that is in no optimizer's list, with the lines of both.
 

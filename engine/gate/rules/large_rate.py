@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ...answers.over_time.history import Point, TrainingStep, Update
+from ...answers.over_time.history import HistoryPoint, TrainingStep, Update
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule
@@ -24,7 +24,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 
 def _hit(step: TrainingStep, update: Update) -> Hit:
     moved = {t.name: p for t, p in step.points.items() if p.update is not None and p.weight is not None}
-    whole = Point.joined(list(moved.values()))
+    whole = HistoryPoint.joined(list(moved.values()))
     times = "" if whole.ratio is None else f" by {whole.ratio:.3g} times their norm"
     first, *others = moved
     message = f"step {step.number} of {update.by} moves {len(moved)} parameters{times}"
@@ -38,7 +38,7 @@ def _is_thrown_away(step: TrainingStep, times: float) -> bool:
     moved = [p for p in step.points.values() if p.update is not None and p.weight]
     if not moved:
         return False
-    whole = Point.joined(moved)
+    whole = HistoryPoint.joined(moved)
     assert whole.weight is not None
     assert whole.update is not None
     size = whole.gradient.norm
