@@ -43,6 +43,10 @@ _BEFORE = 3
 """Steps that a usual norm is taken from, at least."""
 _LEAST = 2
 """Steps at the end for which something must have gone on."""
+_ANNEALED = 1e-2
+"""A learning rate that has become this part of the first one was made small on purpose, by a schedule."""
+_PART = 0.1
+"""The part of a training that may change nothing at its end, where a schedule comes to nothing."""
 _MOST_RATES = 4
 """Changes of the learning rate that are told one by one."""
 
@@ -80,10 +84,25 @@ def happenings(history: History) -> list[Happening]:
     """All that began, by step."""
     if not history.steps:
         return []
-    told = sorted([*_of_tracks(history), *_compare_steps(history)], key=lambda h: (h.step, KINDS.index(h.kind)))
+    told = sorted([*_join_annealed([*_of_tracks(history)], history), *_compare_steps(history)], key=lambda h: (h.step, KINDS.index(h.kind)))
     first = next((h for h in told if h.kind == NOT_FINITE), None)
     # One cause, one finding: numbers that are not finite spread.
     return [replace(h, wrong=False) if h.kind == NOT_FINITE and h is not first else h for h in told]
+
+
+def _join_annealed(told: Sequence[Happening], history: History) -> Iterator[Happening]:
+    """Join updates that change nothing since the learning rate has fallen: parameters come to that one by one."""
+    rates = {step.number: step.rate for step in history.steps if step.rate}
+    first_rate = next(iter(rates.values()), 0.0)
+    small = {number for number, rate in rates.items() if rate <= first_rate * _ANNEALED}
+    annealed = sorted((h for h in told if h.kind == UNMOVED and h.step in small), key=lambda h: h.step)
+    yield from (h for h in told if h not in annealed)
+    if annealed:
+        first = annealed[0]
+        tracks = tuple(chain.from_iterable(h.tracks for h in annealed))
+        numbers = (first_rate, rates[first.step])
+        lasts = first.count >= len(history.steps) * _PART
+        yield replace(first, tracks=tracks, numbers=numbers, wrong=lasts and any(h.wrong for h in annealed))
 
 
 def _of_tracks(history: History) -> Iterator[Happening]:

@@ -52,6 +52,14 @@ def _rate(h: Happening, whom: str, steps: int) -> str:
     return f"learning rate {before} → {after}{changes}"
 
 
+def _fallen(h: Happening) -> str:
+    """Return the learning rate that makes updates change nothing, if it was made so small."""
+    if not h.numbers:
+        return ""
+    before, after = map(size, h.numbers)
+    return f"; the learning rate has fallen from {before} to {after} by then"
+
+
 def _times(h: Happening) -> str:
     low, high = map(size, h.numbers)
     return f"×{low}" if low == high else f"×{low} to ×{high}"
@@ -69,7 +77,7 @@ _SENTENCES: dict[str, Callable[[Happening, str, int], str]] = {
     what.STALE: lambda h, whom, n: f"not cleared after the update before, added to it {_lasting(h, n)}: {whom}",
     what.OLD: lambda h, whom, n: f"updated by a gradient of an earlier step, {_lasting(h, n)}: {whom}",
     what.WRITTEN: lambda h, whom, n: f"overwritten by values {size(h.numbers[0])} times its size away: {whom}",
-    what.UNMOVED: lambda h, whom, n: f"updates change nothing {_lasting(h, n)}: {whom}",
+    what.UNMOVED: lambda h, whom, n: f"updates change nothing {_lasting(h, n)}: {whom}{_fallen(h)}",
     what.RATE: _rate,
     what.CLIPPED: lambda h, whom, n: f"clipped {_lasting(h, n)}: {_times(h)}",
     what.CHANGED: lambda h, whom, n: f"changed between backward and update {_lasting(h, n)}: {_times(h)}",
