@@ -44,7 +44,8 @@ of tensors      when
 ``Updated``     it is done, or failed
 ==============  ============================================================================================
 
-An event holds the arrays and tensors themselves, not copies: a watcher looks at them at once, or copies what it wants
+Events are neither frozen nor compared: making one would cost several times as much, and defining their classes a part of
+each start. An event holds the arrays and tensors themselves, not copies: a watcher looks at them at once, or copies what it wants
 to keep; whoever keeps a tensor keeps the graph behind it. The engine knows nothing of what watchers do.
 
 It costs nothing while nobody watches. What is called for every operator is put in place when watching begins and taken
@@ -71,7 +72,7 @@ Place = Any
 Tensor = Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Entered:
     """A block begins to run; the steps up to the matching :class:`Exited` are in it.
 
@@ -84,13 +85,12 @@ class Entered:
     run: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Exited:
     """The block that was entered last is over."""
 
 
-# The two events that every operator tells are not frozen: making one would cost several times as much.
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Computed:
     """An operator was computed on tensors.
 
@@ -124,7 +124,7 @@ class Computed:
         return locate(self.site)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class OpFailed:
     """An operator was to be computed on tensors, or a recorded one to be differentiated, and raised.
 
@@ -144,7 +144,7 @@ class OpFailed:
     arriving: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Doubled:
     """The values of a tensor were copied, for an operator whose result is going to overwrite them."""
 
@@ -152,7 +152,7 @@ class Doubled:
     copy: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Began:
     """A backward pass begins.
 
@@ -167,7 +167,7 @@ class Began:
     seeds: Mapping[Place, Any] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Pulled:
     """A recorded operator was differentiated.
 
@@ -189,19 +189,19 @@ class Pulled:
     kept: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Ended:
     """The backward pass that began last is over."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Made:
     """A tensor was made of plain values: no operator computed it."""
 
     tensor: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Called:
     """An operator was called on tensors.
 
@@ -215,7 +215,7 @@ class Called:
     results: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Applied:
     """A PyLayer was called and stands on the tape; its results have not got their places there yet.
 
@@ -231,7 +231,7 @@ class Applied:
     taken: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Copied:
     """*made* got the values of the *given* tensors without a way back."""
 
@@ -240,14 +240,14 @@ class Copied:
     made: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Differentiated:
     """Gradients of *tensors* were computed that have a graph themselves."""
 
     tensors: tuple[Tensor, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class SetAside:
     """*copy* stands for *tensor* in a graph that was freed."""
 
@@ -255,7 +255,7 @@ class SetAside:
     copy: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Chosen:
     """A tensor is what it is by a setting of the layer that made it.
 
@@ -267,7 +267,7 @@ class Chosen:
     loc: Location
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Left:
     """The values of a tensor left for Python.
 
@@ -281,7 +281,7 @@ class Left:
     into: Tensor | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Written:
     """The values of a tensor were overwritten by those of an array."""
 
@@ -290,14 +290,14 @@ class Written:
     writer: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Unfilled:
     """The gradient of a result of an operator was read, and no pass keeps one there."""
 
     tensor: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Initialised:
     """A parameter was filled with values that read nothing."""
 
@@ -305,7 +305,7 @@ class Initialised:
     writer: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Cutting:
     """Gradients are about to be cut off. If a watcher's answer is true, nothing is cut.
 
@@ -319,7 +319,7 @@ class Cutting:
     tensor: Tensor | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Enclosure:
     """A call that runs the user's code without recording it, since no tensor among its arguments needs a gradient.
 
@@ -334,7 +334,7 @@ class Enclosure:
     tensors: tuple[Tensor, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Guarding:
     """Recording is switched off or on from here.
 
@@ -349,12 +349,12 @@ class Guarding:
     enclosure: Enclosure | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Guarded:
     """End of the last :class:`Guarding` that began."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Replaced:
     """Parameters of a layer were replaced by others, or let go of, as something else was assigned to an attribute.
 
@@ -366,7 +366,7 @@ class Replaced:
     after: Mapping[str, Tensor]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Switched:
     """Layers work as in training from now on, or as in evaluation.
 
@@ -378,14 +378,14 @@ class Switched:
     training: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Released:
     """``stop_gradient = False`` was set on a tensor that no recorded operator made: it is a leaf from now on."""
 
     tensor: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Added:
     """Backward is about to add to the ``.grad`` of a leaf.
 
@@ -397,14 +397,14 @@ class Added:
     root: Tensor | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Filled:
     """A backward pass has added all its gradients to the ``.grad`` of *leaves*."""
 
     leaves: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Given:
     """``paddle.grad`` computed the gradients of *inputs*, None for one that does not matter."""
 
@@ -412,7 +412,7 @@ class Given:
     gradients: tuple[Tensor | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Cleared:
     """The ``.grad`` of a tensor was set to zeros or removed."""
 
@@ -420,21 +420,21 @@ class Cleared:
     tensor: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Listed:
     """An optimizer was made for *tensors*."""
 
     tensors: tuple[Tensor, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Awaited:
     """Processes wait in each backward pass for each other's gradients of *tensors*; one without any stops all."""
 
     tensors: tuple[Tensor, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class DeepCopied:
     """*made* is a deep copy of *tensor*: a leaf of its own with the same values."""
 
@@ -442,14 +442,14 @@ class DeepCopied:
     made: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class GradientMoved:
     """The ``.grad`` of *tensor* lies in other memory now, with the same values."""
 
     tensor: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Reused:
     """A value was handed out that *by* keeps from an earlier call."""
 
@@ -457,14 +457,14 @@ class Reused:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class GradRead:
     """An optimizer has read the gradients of *tensors*, and only then decides where it goes, if anywhere."""
 
     tensors: tuple[Tensor, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Updating:
     """An optimizer begins to update *tensors*.
 
@@ -478,7 +478,7 @@ class Updating:
     rate: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Clipped:
     """The optimizer that began last has clipped gradients.
 
@@ -491,7 +491,7 @@ class Clipped:
     clipped: Sequence[tuple[Tensor, Tensor]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Limited:
     """The gradients of *tensors* are about to be clipped by a call that is no optimizer's.
 
@@ -550,7 +550,7 @@ class Unscaled:
         self.finite = finite
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Updated:
     """The optimizer that began last is done."""
 

@@ -84,7 +84,10 @@ def happenings(history: History) -> list[Happening]:
     """All that began, by step."""
     if not history.steps:
         return []
-    told = sorted([*_join_annealed([*_of_tracks(history)], history), *_compare_steps(history)], key=lambda h: (h.step, KINDS.index(h.kind)))
+    told = sorted(
+        [*_join_annealed([*_of_tracks(history)], history), *_compare_steps(history)],
+        key=lambda h: (h.step, KINDS.index(h.kind)),
+    )
     first = next((h for h in told if h.kind == NOT_FINITE), None)
     # One cause, one finding: numbers that are not finite spread.
     return [replace(h, wrong=False) if h.kind == NOT_FINITE and h is not first else h for h in told]
