@@ -44,9 +44,9 @@ of tensors      when
 ``Updated``     it is done, or failed
 ==============  ============================================================================================
 
-Events are neither frozen nor compared: making one would cost several times as much, and defining their classes a part of
-each start. An event holds the arrays and tensors themselves, not copies: a watcher looks at them at once, or copies what it wants
-to keep; whoever keeps a tensor keeps the graph behind it. The engine knows nothing of what watchers do.
+Events are neither frozen nor compared: making one would cost several times as much, and defining their classes a part
+of each start. An event holds the arrays and tensors themselves, not copies: a watcher looks at them at once, or copies
+what it wants to keep; whoever keeps a tensor keeps the graph behind it. The engine knows nothing of what watchers do.
 
 It costs nothing while nobody watches. What is called for every operator is put in place when watching begins and taken
 out when it ends (:func:`when_switched`), a pass looks once whether there is a watcher, and what is left asks a global

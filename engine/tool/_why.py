@@ -168,10 +168,10 @@ def _case_of_tensor(loss: Tensor, asked: list[Any] | None, constants: list[Tenso
 
 def _name_of(t: Tensor, names: Mapping[str, Any]) -> str:
     """Return what the user's program calls a tensor of a running framework's; the tensor's own name of any other."""
+    if not live.is_loaded():
+        return t.name
     path: str | None = getattr(t, "layer_path", None)
-    if not live.is_loaded() or path is not None:
-        return path or t.name
-    return next((n for n, v in names.items() if v is t), t.name)
+    return path or next((n for n, v in names.items() if v is t), t.name)
 
 
 def _check(asked: list[Any] | None, kind: type) -> None:

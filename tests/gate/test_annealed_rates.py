@@ -28,6 +28,9 @@ for _ in range({steps}):
     opt.step()
     rate.step()
 """
+FALLEN = """\
+step 13: updates change nothing from here on: all 4 gradients; the learning rate has fallen from 0.01 to 1e-10 by then\
+"""
 
 
 @pytest.mark.parametrize(
@@ -36,10 +39,7 @@ for _ in range({steps}):
         (
             "StepDecay(0.01, 3, 0.01)",
             30,
-            [
-                "step 13: updates change nothing from here on: all 4 gradients; "
-                "the learning rate has fallen from 0.01 to 1e-10 by then"
-            ],
+            [FALLEN],
         ),
         ("StepDecay(0.01, 12, 1e-8)", 13, []),
         ("CosineAnnealingDecay(0.01, 30)", 30, []),
