@@ -18,6 +18,7 @@ from ..core.result import Result
 from ..core.source import Location
 from ..core.spec import in_use
 from ..core.summary import Timed, Took
+from ..core.vocabulary import title
 from ..eager.parameter import parameters_at
 from ..eager.start import Start
 from ..eager.tape import GradNode
@@ -108,7 +109,7 @@ def _number(iteration: int) -> str:
 
 KEYS: dict[str, Callable[[Cost], str]] = {
     "op": lambda c: c.name,
-    "type": lambda c: c.type,
+    "type": lambda c: title(c.type),
     "layer": lambda c: c.layer or "(no layer)",
     "line": lambda c: c.line or _UNKNOWN,
     "part": lambda c: c.part,

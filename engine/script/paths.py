@@ -35,7 +35,7 @@ from .attributes import (
 )
 
 _DEEPEST = 8
-"""Steps from a name to a tensor."""
+"""Steps from a name to a tensor; those from a layer to one inside it do not count."""
 
 _MOST = 100_000
 """Objects that are looked into, from one scope."""
@@ -131,7 +131,8 @@ class Walk:
                 # What is on the tape: of a sparse tensor its values.
                 yield path, value.carrier if is_a(value, Tensor) else value
             elif depth < _DEEPEST:
-                inside = [(p, v, depth + 1) for p, v in self._within(path, value) if _may_hold(v)]
+                further = depth if is_a(value, Layer) else depth + 1
+                inside = [(p, v, further) for p, v in self._within(path, value) if _may_hold(v)]
                 at = 0 if len(inside) > _MANY else len(todo)
                 todo[at:at] = reversed(inside)
 

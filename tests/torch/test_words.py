@@ -15,14 +15,14 @@ PADDLE_ALONE = re.compile(
     r"|lookup_table_v2|take_along_axis|set_state_dict|set_value|\bassign\.\d|\bscale\.\d",
     re.IGNORECASE,
 )
-QUESTIONS = ((), ("why",), ("check",), ("nan",), ("stats",))
+QUESTIONS = ((), ("why",), ("check",), ("nan",), ("stats",), ("stats", "--memory"), ("stats", "--time"))
 
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", names())
 def test_answers_about_a_script_of_torch_use_its_words(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for words in sampled(QUESTIONS, lambda words: f"{name} {words}", one_in=5):
+    for words in sampled(QUESTIONS, lambda words: f"{name} {words}", one_in=7):
         with pytest.raises(SystemExit):
             main([*words, str(RUNS / f"{name}.torchrun")])
         said = "".join(capsys.readouterr())

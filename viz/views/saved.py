@@ -9,6 +9,7 @@ from typing import Any
 
 from gradtool.engine.answers.why.folding import WHOLE, folded
 from gradtool.engine.core import source
+from gradtool.engine.core.vocabulary import title
 from gradtool.engine.core.wording import NOTHING, command_line, count, shape, size
 from gradtool.engine.kinds.names import line_of, runs_data
 from gradtool.engine.questions.saved import Kept
@@ -60,8 +61,8 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
         text = told.get(id(operation))  # the story holds them
         if text is None:
             name = names.operators.get(operation.origin)
-            fits = name is not None and name.rpartition(".")[0] == operation.type
-            text = told[id(operation)] = str(name if fits else operation.type)
+            fits = name is not None and name.rpartition(".")[0] == title(operation.type)
+            text = told[id(operation)] = str(name if fits else title(operation.type))
         return text
 
     def layer(b: Any) -> str:
@@ -275,4 +276,4 @@ def _tensor(b: Any, names: Any, named: Any) -> str:
         return str(b.slot)
     name = names.written.get(b.producer.origin, {}).get(b.slot)
     producer = named(b.producer)
-    return name if name is not None and producer != b.producer.type else f"{producer}:{b.slot}"
+    return name if name is not None and producer != title(b.producer.type) else f"{producer}:{b.slot}"

@@ -17,7 +17,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
                 f"{found.layers[0]} is frozen, and its running statistics move: it is called in training mode",
                 found.loc,
                 found.layers[1:],
-                (f"{found.calls} calls in {found.steps} steps move them; nothing trainable reads what it gives",),
+                (f"{found.calls} calls in {found.steps} steps move them; no trained parameter reads what it gives",),
                 f"put it in eval() before the training: {found.network}.eval()",
             )
 

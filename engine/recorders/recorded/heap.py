@@ -20,6 +20,11 @@ from ...script.attributes import entries, fields, is_a, members, module_of, shor
 from ...script.paths import is_users
 
 _DEEPEST = 12
+"""Steps from a name to a tensor; those from a module to one inside it do not count."""
+
+_DEEPEST_MODULE = 100
+"""Modules inside each other that are described: each takes several calls of Python's."""
+
 _MOST = 100_000
 _PLAIN = (str, bytes, int, float, complex, type(None))
 
@@ -62,6 +67,8 @@ class Describer:
         self._held: list[Any] = []
         self._open: set[int] = set()
         self._count = 0
+        self._modules = 0
+        """Modules that are being described, one inside the other."""
 
     def names(self, values: Mapping[str, Any]) -> Described:
         """The names of a scope that lead to tensors."""
@@ -82,7 +89,7 @@ class Describer:
         if depth > _DEEPEST or self._count > _MOST:
             return None
         if is_a(value, self._module):
-            return self._object(value, depth, self._of_module)
+            return self._object(value, depth, self._of_module) if self._modules < _DEEPEST_MODULE else None
         if is_a(value, (list, tuple, deque, dict)):
             return self._container(value, depth)
         kind = type(value)
@@ -118,10 +125,12 @@ class Describer:
     def _of_module(self, module: Any, depth: int, entry: Described) -> None:
         entry["layer"] = True
         held = fields(module)
+        self._modules += 1
         for part, attribute in self._parts.items():
-            entry[part] = {n: self.value(v, depth + 1) for n, v in _entries(held.get(attribute)) if v is not None}
+            entry[part] = {n: self.value(v, depth) for n, v in _entries(held.get(attribute)) if v is not None}
         plain = {n: v for n, v in held.items() if not n.startswith("_")}
         entry["attributes"] = {n: d for n, v in plain.items() if (d := self.value(v, depth + 1)) is not None}
+        self._modules -= 1
 
     def _of_object(self, value: Any, depth: int, entry: Described) -> None:
         plain = {n: v for n, v in fields(value).items() if not n.startswith("__")}
