@@ -141,6 +141,10 @@ class Guard(NamedTuple):
         return source.locate(self.site)
 
 
+def _nobody() -> None:
+    """Stands for the reference to a leaf that there is not."""
+
+
 class Journal:
     """Events in order; a watcher of tensors for :func:`gradtool.engine.core.watch.watch`.
 
@@ -191,6 +195,8 @@ class Journal:
         self._places: dict[tuple[int, int], int] = {}
         self._leaves: dict[Leaf, int] = {}
         self._held: dict[int, tuple[int, Any]] = {}
+        self._owners: dict[int, Any] = {}
+        """By the version that a detached tensor shares with a leaf, a reference to that."""
         self._last: tuple[Any, int] = (None, 0)
 
     def __call__(self, event: Any) -> bool:
@@ -362,6 +368,9 @@ class Journal:
         writes = [self.number(copy) if copy.node is not None else self._give(copy)]
         self._note(event.how, sources, reads, writes, passes, (copy.node is not None,), None, Unrecorded.COPIED)
         self._last = copy.array, writes[0]
+        for t in sources:
+            if t._leaf is not None and t.version is copy.version:
+                self._owners[id(t.version)] = weakref.ref(t)
 
     def _set_aside(self, event: watch.SetAside) -> None:
         self._give(event.copy, self.number(event.tensor))
@@ -451,6 +460,9 @@ class Journal:
             # The tensor holds something else from now on: what was just computed, or plain values.
             self._give(t, self._last[1] if event.array is self._last[0] else None)
         self._event("written", self.number(t), event.writer)
+        owner = self._owners.get(id(t.version), _nobody)()
+        if owner is not None and owner is not t and owner.version is t.version:
+            self._event("written", self.number(owner), event.writer)
 
     def _note_unfilled(self, event: watch.Unfilled) -> None:
         self._event("unfilled", self.number(event.tensor), "grad")

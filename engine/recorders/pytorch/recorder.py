@@ -231,7 +231,8 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         seconds = perf_counter() - start
         if shapes != [t.shape for t in written]:
             operator = operator._replace(turns=True)
-        given = _tensors(result if isinstance(result, (tuple, list)) else (result,))
+        # Some write several tensors at once, and return none of them.
+        given = written if result is None else _tensors(result if isinstance(result, (tuple, list)) else (result,))
         if given and all(map(self.is_told, given)):
             makes = not taken or operator.name.endswith("_like") or operator.name.startswith("new_")
             for t in given if makes else ():

@@ -62,7 +62,10 @@ class Player:
         self._nodes: dict[int, ForeignNode] = {}
         self._apart = apart
         self._of_data: dict[int, int] = {}
-        """By tensor without a graph the one whose memory it shares: ``p.data`` is written in place of ``p``."""
+        """By tensor whose memory is that of a leaf, this leaf: ``p.data``, a detached one, and views of them.
+
+        They are written in place of ``p``.
+        """
         self._grads: dict[int, int] = {}
         """By leaf, the tensor of the program's that its ``.grad`` is, once it was met."""
         self._guards: list[_GradMode] = []
@@ -296,6 +299,9 @@ class Player:
         t = tensor_of(result.array)
         if event.view and taken:
             t._version = taken[0].version
+            base = next(int(v) for v in event.arguments if isinstance(v, Ref))
+            if base in self._of_data or _is_a_leaf(taken[0]):
+                self._of_data[result.tensor] = self._of_data.get(base, base)
         self.tensors[result.tensor] = t
         return t
 
@@ -496,10 +502,20 @@ class Player:
         if not filled:
             watch.note(watch.Called(op, tuple(matched.operands), given))
         for t in plain:
-            if filled and isinstance(t, TensorParameter):
-                watch.note(watch.Initialised(t, event.operator))
-                continue  # how its first values came to be
-            watch.note(watch.Written(t, stand_ins[id(t)].array, event.operator))
+            self._note_values(t, stand_ins[id(t)].array, event.operator, filled)
+        for n, t in written.items():
+            owner = self.tensors.get(self._of_data.get(n, n))
+            # Where they share a version, the journal knows it by that.
+            if owner is not None and owner.version is not t.version and _is_a_leaf(owner):
+                self._note_values(owner, owner.array, event.operator, filled)
+
+    @staticmethod
+    def _note_values(t: Tensor, array: Any, operator: str, filled: bool) -> None:
+        """Tell that an operator gave a tensor other values, or its first ones."""
+        if filled and isinstance(t, TensorParameter):
+            watch.note(watch.Initialised(t, operator))  # how its first values came to be
+            return
+        watch.note(watch.Written(t, array, operator))
 
     def _adopted(self, event: events.Adopted) -> None:
         known = self.tensors[event.tensor]
@@ -738,6 +754,11 @@ _MOST_TOLD = 3
 
 _MOST_HOOKED = 16
 """Calls of a hook that are kept."""
+
+
+def _is_a_leaf(t: Tensor) -> bool:
+    """Return whether gradients end in a tensor, or would if it were not frozen."""
+    return t.node is None and (isinstance(t, TensorParameter) or not t._stop)
 
 
 def _entry(values: Sequence[Any], at: int) -> Any:
