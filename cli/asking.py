@@ -35,12 +35,12 @@ def exit_option(*, always: bool = False) -> Callable[[F], F]:
     return click.option("--exit-code", is_flag=True, default=always, help=what)
 
 
-def judged(answer: Answered, exit_code: bool) -> int:
+def find_exit_code(answer: Answered, exit_code: bool) -> int:
     """The exit code of an answer, where findings are asked for in it: also those about losses that were left out."""
-    return decided(answer.findings, _others(answer)) if exit_code else CLEAN
+    return find_exit_code_of_loss(answer.findings, _others(answer)) if exit_code else CLEAN
 
 
-def decided(findings: int, passes: Sequence[Other]) -> int:
+def find_exit_code_of_loss(findings: int, passes: Sequence[Other]) -> int:
     """The exit code of findings about a loss, and of what came of the losses that were left out."""
     if findings or any(other.findings for other in passes):
         return FAILED
@@ -74,7 +74,7 @@ def _others(answer: Answered) -> Sequence[Other]:
 def _code(error: Exception) -> int:
     from . import boundary
 
-    return boundary.told(error, ())[1]
+    return boundary.describe_error(error, ())[1]
 
 
 def ask(
@@ -105,7 +105,7 @@ def ask(
         except Exception as error:
             if not explained or not _is_about_a_graph(error):
                 raise
-            return _explained(error, request, feed, out)
+            return _explain(error, request, feed, out)
         look(answer)
         out.emit(shown(answer))
         return code(answer)
@@ -118,7 +118,7 @@ def ask(
         if isinstance(answer_or_error, Exception):
             from . import boundary
 
-            said, number = boundary.told(answer_or_error, ())
+            said, number = boundary.describe_error(answer_or_error, ())
             entries.append(together.PassRefusal(line, said))
             codes.append(number)
         else:
@@ -135,7 +135,7 @@ def _is_about_a_graph(error: Exception) -> bool:
     return isinstance(error, LossError) or isinstance(error.__context__, LossError)
 
 
-def _explained(error: Exception, request: Request, feed: str | None, out: Output) -> int:
+def _explain(error: Exception, request: Request, feed: str | None, out: Output) -> int:
     """Show what ``why`` finds in a model whose loss has no graph, and the error that is all there was to say else."""
     from gradtool.engine.core.command_errors import CommandError
     from gradtool.engine.core.errors import GradtoolError

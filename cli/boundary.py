@@ -53,21 +53,21 @@ def overdue() -> int:
 def _run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
     try:
         _forget_differences()
-        with _terminated(), _warnings(), nullcontext() if _asks_often(arguments) else of_command():
+        with _raise_on_sigterm(), _warnings(), nullcontext() if _asks_often(arguments) else of_command():
             result = command()
         return result if isinstance(result, int) else errors.CLEAN
     except click.UsageError as error:
         if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
             _write(error.format_message())
             return error.exit_code
-        said, code = told(error, arguments, explained=True)
+        said, code = describe_error(error, arguments, explained=True)
     except (errors.StdoutError, errors.ReaderGone) as error:
         _forget(sys.stdout)
         if isinstance(error, errors.ReaderGone):
             return errors.PIPE_CLOSED  # whoever read the output has seen enough
-        said, code = told(error, arguments, explained=True)
+        said, code = describe_error(error, arguments, explained=True)
     except (Exception, KeyboardInterrupt, Terminated) as error:
-        said, code = told(error, arguments, explained=True)
+        said, code = describe_error(error, arguments, explained=True)
     say(said)
     return code
 
@@ -89,7 +89,7 @@ def _asks_often(arguments: Sequence[str]) -> bool:
 
 
 @contextmanager
-def _terminated() -> Iterator[None]:
+def _raise_on_sigterm() -> Iterator[None]:
     """Have SIGTERM raise :class:`Terminated` inside, unless whoever runs the command has other plans for it."""
     if (
         signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
@@ -109,13 +109,13 @@ def _terminated() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def told(error: BaseException, arguments: Sequence[str], explained: bool = False) -> tuple[list[str], int]:
+def describe_error(error: BaseException, arguments: Sequence[str], explained: bool = False) -> tuple[list[str], int]:
     """What is said about *error*, line by line as a terminal gets it, and the exit code that it stands for.
 
     Args:
         explained: end with the code of the error, and the command that explains it.
     """
-    lines, code = _told(error, arguments)
+    lines, code = _describe_error(error, arguments)
     page = code_of(error) if explained else ""
     return [*map(legible, lines), *([f"  code  {page}: gradtool explain {page}"] if page else [])], code
 
@@ -133,7 +133,7 @@ def code_of(error: BaseException) -> str:
     return error.code if isinstance(error, GradtoolError) else errors.BUG_CODE
 
 
-def _told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int]:
+def _describe_error(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int]:
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx is not None else "gradtool"
         return [error.format_message(), f"  hint  {path} --help"], error.exit_code

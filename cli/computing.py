@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 PRECISIONS = ("highest", "high", "default")
 
 
-def computing_options(command: F) -> F:
+def add_backend_options(command: F) -> F:
     """Add the options of backends, which hold as long as the command runs."""
     return _backend_option(device_options(command))
 
@@ -38,11 +38,13 @@ def device_options(command: F) -> F:
             *(values.pop(n) for n in ("device", "precision", "threads")),
         )
         if "against" in values:
-            meant = list(_meant(name, values["against"])) if device is not None or precision is not None else []
-            with _on_threads(count), _settings(meant, device, precision):
+            meant = (
+                list(_device_backends(name, values["against"])) if device is not None or precision is not None else []
+            )
+            with _use_threads(count), _settings(meant, device, precision):
                 return command(*words, **values)
         values.pop("backend")
-        with computing(name, device, precision, count):
+        with compute_on(name, device, precision, count):
             return command(*words, **values)
 
     options = (
@@ -66,7 +68,7 @@ def device_options(command: F) -> F:
 
 
 @contextlib.contextmanager
-def computing(name: str | None, device: str | None, precision: str | None, count: int | None = None) -> Iterator[None]:
+def compute_on(name: str | None, device: str | None, precision: str | None, count: int | None = None) -> Iterator[None]:
     """Compute on the backend of that name inside, there and as exactly as told, on *count* threads.
 
     What is None stays as it is.
@@ -78,18 +80,18 @@ def computing(name: str | None, device: str | None, precision: str | None, count
         yield
         return
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_on_threads(count))
+        stack.enter_context(_use_threads(count))
         if name is not None:
             stack.enter_context(use_backend(name))
-        stack.enter_context(_in_environment({SETTING: name, DEVICE: device, PRECISION: precision}))
-        stack.enter_context(_settings(list(_meant(name, None)), device, precision))
+        stack.enter_context(_set_environment({SETTING: name, DEVICE: device, PRECISION: precision}))
+        stack.enter_context(_settings(list(_device_backends(name, None)), device, precision))
         yield
 
 
 @contextlib.contextmanager
-def _on_threads(count: int | None) -> Iterator[None]:
+def _use_threads(count: int | None) -> Iterator[None]:
     """Compute on so many threads inside, and in processes that are started inside; None leaves it as it is."""
-    with _in_environment({} if count is None else threads.environment(count)), threads.limit_threads(count):
+    with _set_environment({} if count is None else threads.environment(count)), threads.limit_threads(count):
         yield
 
 
@@ -102,7 +104,7 @@ def _settings(meant: Sequence[Backend], device: str | None, precision: str | Non
 
 
 @contextlib.contextmanager
-def _in_environment(settings: Mapping[str, str | None]) -> Iterator[None]:
+def _set_environment(settings: Mapping[str, str | None]) -> Iterator[None]:
     """The same choice for processes that are started inside, and for who keeps answers by what they depend on."""
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update({name: value for name, value in settings.items() if value is not None})
@@ -116,7 +118,7 @@ def _in_environment(settings: Mapping[str, str | None]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _meant(name: str | None, against: str | None) -> Iterator[Backend]:
+def _device_backends(name: str | None, against: str | None) -> Iterator[Backend]:
     """The backends that a device is said for: of two, those that are not the reference."""
     names = [n for n in (name, against) if n is not None]
     meant = dict.fromkeys([*([] if name else [current()]), *map(backend, names)])

@@ -29,7 +29,7 @@ from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
 from . import streams, terminal
-from .computing import computing_options
+from .computing import add_backend_options
 from .files import Content, write_all
 from .main import RAISED, SCRIPT
 from .rare import RareOption
@@ -98,10 +98,10 @@ def feed_option(command: F) -> F:
 
 def model_options(command: F) -> F:
     """Add MODEL, and the options of loading and computing."""
-    return _options(click.argument("model"), loading_options, computing_options)(command)
+    return _options(click.argument("model"), add_model_options, add_backend_options)(command)
 
 
-def loading_options(command: F) -> F:
+def add_model_options(command: F) -> F:
     """Add the options of loading a model."""
     return _options(
         click.option(
@@ -185,15 +185,15 @@ def _backward(context: click.Context, option: click.Parameter, value: str | None
     """Return the backward pass as it is written."""
     if value == EACH and context.command.name not in OF_EACH:
         raise click.BadParameter(f"only {', '.join(OF_EACH)} answer about each backward pass")
-    return _taken(which_pass, value)
+    return _convert(which_pass, value)
 
 
 def _steps(context: click.Context, option: click.Parameter, value: Any) -> int | None:
     """Return the number of backward passes; None where nobody gave one."""
-    return _taken(passes_watched, value)
+    return _convert(passes_watched, value)
 
 
-def _taken(read: Callable[[Any], T], value: Any) -> T:
+def _convert(read: Callable[[Any], T], value: Any) -> T:
     """What *read* makes of an option's value."""
     try:
         return read(value)
@@ -249,7 +249,7 @@ _taker: ContextVar[Taker | None] = ContextVar("gradtool_taker", default=None)
 
 
 @contextmanager
-def taken_by(taker: Taker) -> Iterator[None]:
+def capture_views(taker: Taker) -> Iterator[None]:
     """Hand what commands print inside to *taker*; what they write to files is written."""
     token = _taker.set(taker)
     try:
@@ -262,7 +262,7 @@ _MET: Final = {"unlike_paddle": ("differences", "recorded_differences"), "ran_ot
 """By entry of JSON, the table of the engine and its function that gives the entries that a run has met."""
 
 
-def _met() -> dict[str, list[dict[str, str]]]:
+def _collect_differences() -> dict[str, list[dict[str, str]]]:
     """What the run met that Paddle does otherwise, or that ran otherwise; nothing where no engine was loaded."""
     tables = ((entry, sys.modules.get(f"gradtool.engine.core.{name}"), get) for entry, (name, get) in _MET.items())
     return {entry: getattr(table, get)() for entry, table, get in tables if table is not None}
@@ -299,7 +299,7 @@ class Output:
         return out
 
     @classmethod
-    def of_picture(cls, values: dict[str, Any]) -> Output:
+    def for_picture(cls, values: dict[str, Any]) -> Output:
         """The output options of a command that shows no view, taken out of *values*."""
         return cls(
             file=values.pop("output", None),
@@ -329,9 +329,9 @@ class Output:
 
     def note_error(self, error: Exception, what: str) -> None:
         """The model raised, which decides the exit code, and an answer follows."""
-        from .boundary import say, told
+        from .boundary import describe_error, say
 
-        lines, code = told(error, (), explained=True)
+        lines, code = describe_error(error, (), explained=True)
         context = click.get_current_context(silent=True)
         if context is not None:
             context.meta[RAISED] = code
@@ -359,7 +359,7 @@ class Output:
         """Show the result in the form asked for; files in *also* are written with it, all or none."""
         if self._shown is not None:
             self._shown.close()
-        report = views.add_met(views.ended(report, self._incomplete), _met())
+        report = views.add_met(views.add_end(report, self._incomplete), _collect_differences())
         if STDOUT in (also or {}) and self.file in (None, STDOUT):
             self._print_beside(also or {})  # alone, so that another program can read it
             return
@@ -368,12 +368,12 @@ class Output:
             self.taker.report(report, self.format, self.ascii)
             return
         if self.ascii or (self.file in (None, "-") and not _utf8(sys.stdout.encoding)):
-            report = views.in_ascii(report)
+            report = views.render_ascii(report)
         if self.format == "json":
             text = views.to_json(report.data, report.kind)
         elif self.format == "text" and self.file in (None, "-"):
             sign = "..." if self.ascii or not _utf8(sys.stdout.encoding) else "…"
-            text = views.to_text(report, terminal.room(), terminal.coloured(self.color), sign)
+            text = views.to_text(report, terminal.room(), terminal.use_colours(self.color), sign)
         else:
             text = {"text": views.to_text, "tsv": views.to_tsv, "markdown": views.to_markdown}[self.format](report)
         self.text(text, also)
@@ -402,7 +402,7 @@ class Output:
         if taker is not None:
             taker.text(encodable(text, None, self.ascii), form)
             return
-        with streams.written(nothing_else=True):
+        with streams.convert_write_errors(nothing_else=True):
             sys.stdout.write(encodable(text, sys.stdout.encoding, self.ascii))
             sys.stdout.flush()
 
@@ -415,7 +415,7 @@ class Output:
             return
         if sys.stdout.isatty():
             raise CommandError("a picture is no text for a terminal", "-o FILE writes it to a file")
-        with streams.written(nothing_else=True):
+        with streams.convert_write_errors(nothing_else=True):
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
 

@@ -16,12 +16,12 @@ def write_all(contents: Mapping[str, Content]) -> None:
     from gradtool.engine.files.writing import write_files
 
     try:
-        write_files({path: encoded(content) for path, content in contents.items()})
+        write_files({path: encode(content) for path, content in contents.items()})
     except OSError as error:
         raise UnwrittenFile(f"cannot write {error.filename}: {error.strerror or error}") from None
 
 
-def encoded(content: Content) -> bytes:
+def encode(content: Content) -> bytes:
     """The bytes of a file; what UTF-8 cannot say is escaped."""
     return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
 

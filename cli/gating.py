@@ -52,7 +52,7 @@ class GateOptions:
     exit_zero: bool
 
 
-def asked(context: click.Context, values: dict[str, Any]) -> GateOptions:
+def read_options(context: click.Context, values: dict[str, Any]) -> GateOptions:
     """What is asked; takes the options of ``check`` out of *values*, but those that say which models and which forms.
 
     Raises:
@@ -91,7 +91,7 @@ def models(context: click.Context, values: dict[str, Any]) -> Models:
     options = {name: values.pop(name) for name in LOADING}
     if options["script"]:
         stronger.add("script")
-    tables, file = configuration.of(context).listed("models")
+    tables, file = configuration.settings_of(context).listed("models")
     return Models(
         options={n: list(v) if isinstance(v, tuple) else v for n, v in options.items() if v is not None},
         said=frozenset(stronger),
@@ -116,9 +116,9 @@ def _tables(tables: Sequence[Mapping[str, Any]], file: ConfigurationFile) -> Ite
         places = {key: f"{file.place(('models', number, key))}: {key}" for key in ("target", "feed")}
         target = file_of(str(table["target"]))
         if os.sep in target or target.endswith(".py") or os.path.lexists(os.path.join(file.folder, target)):
-            paths.inside(target, file.folder, places["target"])
+            paths.resolve_inside(target, file.folder, places["target"])
         if "feed" in table:
-            paths.resolved(str(table["feed"]), FEED, file, ("models", number, "feed"))
+            paths.resolve(str(table["feed"]), FEED, file, ("models", number, "feed"))
         yield table
 
 
@@ -130,7 +130,7 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
     """
     from gradtool.engine.gate.policy import Override, Paths, Policy
 
-    found = configuration.of(context)
+    found = configuration.settings_of(context)
     severe: dict[str, Severity] = {}
     for row, place in _rows(found, "severities"):
         severe |= severities(row, place)
@@ -151,21 +151,21 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
             Override(
                 files=Paths(folder, tuple(table["files"])) if "files" in table else None,
                 parameters=tuple(table.get("parameters", ())),
-                select=_known(table.get("select", ()), place),
-                ignore=_known(table.get("ignore", ()), place),
-                extend=_known(table.get("extend-select", ()), place),
+                select=_check_selectors(table.get("select", ()), place),
+                ignore=_check_selectors(table.get("ignore", ()), place),
+                extend=_check_selectors(table.get("extend-select", ()), place),
                 severities=severities(table.get("severities", {}), place),
                 options=thresholds(table.get("thresholds", {}), place, by_parameter="parameters" in table),
             )
             for table, place in placed
         ],
         per_file=[
-            (Paths(source.folder, (pattern,)), _known(codes, source.place(("per-file-ignores", pattern))))
+            (Paths(source.folder, (pattern,)), _check_selectors(codes, source.place(("per-file-ignores", pattern))))
             for table, source in found.tables("per-file-ignores")
             for pattern, codes in table.items()
         ],
         per_parameter={
-            pattern: _known(codes, place)
+            pattern: _check_selectors(codes, place)
             for table, place in _rows(found, "per-parameter-ignores")
             for pattern, codes in table.items()
         },
@@ -178,7 +178,7 @@ def read_policy(context: click.Context) -> Policy:
     Raises:
         CommandError: as of :func:`policy`.
     """
-    said = configuration.of(context).of_command("check", commands.loaded("check")).values
+    said = configuration.settings_of(context).of_command("check", commands.load("check")).values
     return policy(context, {name: tuple(said.get(name, ())) for name in _SELECTORS} | {"train": None})
 
 
@@ -261,7 +261,7 @@ def thresholds(table: dict[str, Any], place: str, *, by_parameter: bool = False)
     return told
 
 
-def _known(selectors: Sequence[str], place: str) -> tuple[str, ...]:
+def _check_selectors(selectors: Sequence[str], place: str) -> tuple[str, ...]:
     """Selectors, each of which stands for a rule."""
     _rules(selectors, place)
     return tuple(selectors)
@@ -299,7 +299,7 @@ def baseline(file: str | None, write: bool) -> Baseline:
     return baselines.read(path)
 
 
-def accepted(report: Report, before: Baseline) -> tuple[Baseline, Report]:
+def accept(report: Report, before: Baseline) -> tuple[Baseline, Report]:
     """The baseline with all that was found, and what is left to report then: models that were not checked."""
     from gradtool.engine.gate import baseline as baselines
     from gradtool.engine.gate.finding import EXTERNAL
@@ -323,7 +323,7 @@ def cache(without: bool, folder: str) -> ResultCache | None:
     return kept
 
 
-def watched(context: click.Context, values: dict[str, Any]) -> int:
+def watch(context: click.Context, values: dict[str, Any]) -> int:
     """Check again whenever a file of the current folder, or a model that is named, changes.
 
     Raises:
@@ -346,4 +346,4 @@ def watched(context: click.Context, values: dict[str, Any]) -> int:
     outputs = [values["output"], *(text.partition("=")[2] for text in values["out"])]
     if values["write_baseline"]:
         outputs.append(values["baseline"] or baselines.USUAL)
-    return watching.checked_again([*again, *line[end:]], [os.curdir, *named], [file for file in outputs if file])
+    return watching.check_again([*again, *line[end:]], [os.curdir, *named], [file for file in outputs if file])

@@ -35,7 +35,7 @@ from gradtool.engine.script.calls import PassCall
 from gradtool.engine.script.loaded import Loaded
 from gradtool.paddle.nn import Layer
 
-from .related import related, tensors_of
+from .related import select_related, tensors_of
 
 Context = contextlib.AbstractContextManager[Loaded]
 
@@ -87,16 +87,16 @@ class Live(ABC):
 
     def _resume(self) -> None:
         self._watch = contextlib.ExitStack()
-        for watching in self._watching():
+        for watching in self._watchers():
             self._watch.enter_context(watching)
 
-    def _watching(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
+    def _watchers(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
         """What is entered to watch."""
         yield keep_journal(journal=self._journal)
         yield keep_graphs()
         yield state.runs.watch(self._ran)
-        yield state.appended.watch(self._appended)
-        yield state.passes.listen(self._backpropagated)
+        yield state.appended.watch(self._note_append)
+        yield state.passes.listen(self._note_backward)
         yield running.listen()
 
     def end(self) -> None:
@@ -120,12 +120,12 @@ class Live(ABC):
         if feed:
             self._fed[program] = feed
 
-    def _appended(self, loss: Variable, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
+    def _note_append(self, loss: Variable, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
         names = None if listed is None else [v.name for v in listed]  # a variable would keep its program alive
         made = PassCall(0, "append_backward", loss.name, source.here(), names, set(no_grad), checkpoints)
         self._made.setdefault(loss.block.program, []).append(made)
 
-    def _backpropagated(
+    def _note_backward(
         self, roots: Sequence[Tensor], how: str, recorded: bool, request: PassRequest | None = None
     ) -> None:
         start = Start.of(roots, () if request is None else request.gradients)
@@ -172,7 +172,7 @@ class Live(ABC):
         nodes = nodes_behind([loss])
         journal = self._journal if self._journal.knows(loss, nodes) else None
         values = {n: v for n, v in names.items() if not isinstance(v, (Program, Variable))}
-        kept = related(values, loss, nodes, journal, self._starts)
+        kept = select_related(values, loss, nodes, journal, self._starts)
         with state.keep_state(), as_they_were(nodes):
             state.disable_static()
             left = Loaded(request.model, kept, Program(), Program(), request.model, loss, journal=journal, live=True)

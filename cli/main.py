@@ -48,7 +48,7 @@ class CommandGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in commands.every():
             return None
-        command = commands.loaded(cmd_name)
+        command = commands.load(cmd_name)
         if ctx.resilient_parsing:
             from .completion import equip
 
@@ -76,7 +76,7 @@ class CommandGroup(click.Group):
             command.epilog = command.epilog or examples.epilog(chosen)
             rest = [*help_pages.FLAGS[-1:]]  # also where an option would take it as its value: graph --dump --help
         if name is not None and command is not None:
-            configuration.held(ctx, name, command, rest)
+            configuration.set_defaults(ctx, name, command, rest)
         return name, command, rest
 
     def _resolve_unfinished(
@@ -112,7 +112,7 @@ class CommandGroup(click.Group):
             asked = super().make_context(info_name, [*args], *rest, **more)
             asked.meta[WORDS] = tuple(args)
             return asked
-        with streams.written():
+        with streams.convert_write_errors():
             _check(args)
             end = args.index("--") if "--" in args else len(args)
             typed = _add_command(args[:end]) if args else [_GUIDE]
@@ -131,11 +131,11 @@ class CommandGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """As click's; the exit code says if the model raised, whatever was answered."""
-        with streams.written():
+        with streams.convert_write_errors():
             try:
                 result = super().invoke(ctx)
             except click.BadParameter as error:
-                raise configuration.explained(error) from None
+                raise configuration.explain(error) from None
         return ctx.meta.get(RAISED, result)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
@@ -232,7 +232,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line with *argv* (the process's own arguments by default) and exit with its code."""
     # What a command loads and builds stays to its end. Looking through it for garbage took a tenth of a short command.
     gc.set_threshold(_NEW_OBJECTS)
-    streams.opened()
+    streams.open_closed_streams()
     if argv is None:
         from gradtool.engine.script.overdue import end_soon_after_ctrl_c
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .asking import judged
+from .asking import find_exit_code
 from .context import Output
 
 mesh_option = click.option(
@@ -15,7 +15,7 @@ mesh_option = click.option(
 )
 
 
-def on_replicas(mesh: str, values: dict[str, Any], out: Output, foreign: Sequence[str]) -> int:
+def ask_on_replicas(mesh: str, values: dict[str, Any], out: Output, foreign: Sequence[str]) -> int:
     """Ask, and show the answer; the exit code.
 
     Args:
@@ -41,4 +41,4 @@ def on_replicas(mesh: str, values: dict[str, Any], out: Output, foreign: Sequenc
     question = Replicas.take({**values, "mesh": mesh})
     answer = question.ask(sides[0], Request.take({**values, "model": sides[0]}), out)
     out.emit(replicas.view(answer), {})
-    return judged(answer, exit_code)
+    return find_exit_code(answer, exit_code)

@@ -14,7 +14,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.paddle.nn import Layer
 
 
-def related(
+def select_related(
     names: Mapping[str, Any], loss: Tensor, nodes: Sequence[GradNode], journal: Journal | None, starts: Sequence[int]
 ) -> dict[str, Any]:
     """*names* without the tensors and layers that have nothing to do with *loss*.

@@ -11,7 +11,7 @@ from gradtool.engine.core.command_errors import CommandError, Unreadable
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.saved.comparison import check as replayed
-from gradtool.viz.debugger.saved.expressions import of_cells, of_stops
+from gradtool.viz.debugger.saved.expressions import cell_expressions, stop_expressions
 from gradtool.viz.debugger.saved.reader import SavedSession, load
 from gradtool.viz.debugger.terminal import Screen
 from gradtool.viz.text import printable
@@ -34,9 +34,9 @@ def read(file: str, out: Output, trust: bool, check: bool, ask: bool) -> SavedSe
         raise Unreadable(f"cannot read {file}: {error.strerror or error}") from None
     try:
         saved = load(data, file, trust=trust)
-        expressions = of_cells(saved.book) if check else of_stops(saved.book)
+        expressions = cell_expressions(saved.book) if check else stop_expressions(saved.book)
         if expressions and not trust:
-            trust = ask and _trusted(file, expressions)
+            trust = ask and _ask_for_trust(file, expressions)
             saved = load(data, file, trust=trust)
     except FileFormatError as error:
         raise CommandError(error.message, error.hint) from None
@@ -47,7 +47,7 @@ def read(file: str, out: Output, trust: bool, check: bool, ask: bool) -> SavedSe
     return saved
 
 
-def _trusted(file: str, expressions: list[str]) -> bool:
+def _ask_for_trust(file: str, expressions: list[str]) -> bool:
     """Show what would be evaluated, and ask."""
     click.echo(f"{printable(file)} holds expressions, which can do whatever Python can:", err=True)
     for text in expressions:
@@ -69,7 +69,7 @@ def check(saved: SavedSession, model: Notebook | None, out: Output) -> int:
         first = replay.refused.number
         raise CommandError(
             f"{len(replay.book.cells) - 1} of {count} cells as saved; from In [{first}] on they are not run, "
-            f"as the file is not trusted and evaluates: {' · '.join(of_cells(saved.book))}",
+            f"as the file is not trusted and evaluates: {' · '.join(cell_expressions(saved.book))}",
             "if that may run: --replay FILE --check --trust",
         )
     screen.say(screen.text(f"{count} cell{'s' * (count != 1)} as saved"))

@@ -28,7 +28,7 @@ class _Closed(io.TextIOBase):
         raise OSError(errno.EBADF, "it is closed")
 
 
-def opened() -> None:
+def open_closed_streams() -> None:
     """Put something in place of every standard stream that is closed, so that no file gets the number of one."""
     if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
         return
@@ -45,7 +45,7 @@ def opened() -> None:
 
 
 @contextmanager
-def written(*, nothing_else: bool = False) -> Iterator[None]:
+def convert_write_errors(*, nothing_else: bool = False) -> Iterator[None]:
     """Turn a failure to write to a stream into an error of ours; errors about files name the file.
 
     Args:

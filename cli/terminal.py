@@ -12,7 +12,7 @@ def room() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def coloured(choice: str) -> bool:
+def use_colours(choice: str) -> bool:
     """Whether to use colours.
 
     Args:

@@ -21,7 +21,7 @@ EVERY = 0.5
 Stamps = dict[str, tuple[int, int]]
 
 
-def checked_again(
+def check_again(
     words: Sequence[str],
     folders: Sequence[str],
     apart: Collection[str] = (),
@@ -41,7 +41,7 @@ def checked_again(
         The exit code of the last time, when Ctrl-C ends it.
     """
     code = 0
-    check = check or _in_a_process
+    check = check or _run_process
     try:
         while True:
             before = dict(_stamps(folders, apart))
@@ -55,7 +55,7 @@ def checked_again(
         return code
 
 
-def _in_a_process(words: Sequence[str]) -> int:
+def _run_process(words: Sequence[str]) -> int:
     call = [sys.executable, "-P", "-m", "gradtool", *words]
     return subprocess.run(call, env={**os.environ, "GRADTOOL_CHECK_WATCH": "0"}).returncode
 

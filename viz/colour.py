@@ -20,7 +20,7 @@ KINDS: Final = ("#56B4E9", "#F0E442", "#CC79A7", "#E69F00", "#009E73", "#D9D9D9"
 _NOT_FINITE: Final = "#D55E00"
 
 
-def by_dtype(view: GraphView) -> Colouring:
+def colour_by_dtype(view: GraphView) -> Colouring:
     """Tensors in the colour of their dtype, operators in that of what they make."""
     dtypes = {n.id: n.dtype for n in view.nodes if n.kind != OP and n.dtype is not None}
     for e in view.edges:
@@ -31,7 +31,7 @@ def by_dtype(view: GraphView) -> Colouring:
     return _kinds("dtype", {i: d for i, d in dtypes.items() if i in drawn})
 
 
-def by_layer(view: GraphView) -> Colouring:
+def colour_by_layer(view: GraphView) -> Colouring:
     """Operators in the colour of their layer, gradient operators in that of what they differentiate."""
     scopes = {n.id: n.scope for n in view.nodes if n.kind == OP}
     layers = {n.id: n.scope or scopes.get(n.pair or "", "") for n in view.nodes if n.id in scopes}
@@ -45,7 +45,7 @@ def _kinds(title: str, kinds: Mapping[str, str]) -> Colouring:
     return Colouring(title, {i: colour[n] for i, n in kinds.items()}, tuple(colour.items())[:40], notes)
 
 
-def by_value(
+def colour_by_value(
     view: GraphView,
     values: Mapping[str, float],
     title: str,

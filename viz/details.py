@@ -108,7 +108,7 @@ def statistics(value: np.ndarray[Any, Any]) -> dict[str, float]:
         }
 
 
-def shown(numbers: Mapping[str, float]) -> list[tuple[str, str]]:
+def format_statistics(numbers: Mapping[str, float]) -> list[tuple[str, str]]:
     """Statistics as people read them: names and texts."""
 
     def number(name: str) -> str:

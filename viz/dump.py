@@ -99,12 +99,12 @@ def _stacks(view: GraphView, locations: Sequence[Location], whole: bool) -> Iter
         yield "# One frame each, the line that called the operator; `gradtool graph --dump` keeps whole stacks."
     for node, where in zip(nodes, locations, strict=True):
         yield ""
-        yield f"{node.id} {node.name}{_differentiated(node, by_id)}"
+        yield f"{node.id} {node.name}{_pair_note(node, by_id)}"
         frames = list(source.stack(where))
         yield from (f"  {line}" for line in frames or ["(not made by a line of the user's)"])
 
 
-def _differentiated(node: NodeView, by_id: Mapping[str, NodeView]) -> str:
+def _pair_note(node: NodeView, by_id: Mapping[str, NodeView]) -> str:
     if node.part != BACKWARD or node.pair is None:
         return ""
     return f"  (gradient of {node.pair} {by_id[node.pair].name})"

@@ -22,7 +22,7 @@ def focus(view: GraphView, nodes: Iterable[str], radius: int = 2) -> GraphView:
         neighbours.setdefault(e.target, []).append(e.source)
     kinds = {n.id: n.kind for n in view.nodes}
 
-    def beside(ids: Iterable[str]) -> list[str]:
+    def adjacent(ids: Iterable[str]) -> list[str]:
         """Return the nodes that are new and have an edge to one of these; they count as near from now on."""
         reached = dict.fromkeys(chain.from_iterable(neighbours.get(i, ()) for i in ids))
         new = [i for i in reached if i not in near]
@@ -31,10 +31,10 @@ def focus(view: GraphView, nodes: Iterable[str], radius: int = 2) -> GraphView:
 
     here = sorted(near)
     for _ in range(radius):
-        following = beside(here)
+        following = adjacent(here)
         # A tensor's own box is on the way between operators, and is no step.
-        here = following + beside(i for i in following if kinds[i] != OP)
-    return induced(view, near)
+        here = following + adjacent(i for i in following if kinds[i] != OP)
+    return subgraph(view, near)
 
 
 def path(view: GraphView, a: Iterable[str], b: Iterable[str]) -> GraphView:
@@ -48,10 +48,10 @@ def path(view: GraphView, a: Iterable[str], b: Iterable[str]) -> GraphView:
     for e in view.edges:
         onward.setdefault(e.source, []).append(e.target)
         back.setdefault(e.target, []).append(e.source)
-    return induced(view, _reached(_origins(view, a), onward) & _reached(_origins(view, b), back))
+    return subgraph(view, _reach(_origins(view, a), onward) & _reach(_origins(view, b), back))
 
 
-def _reached(start: Iterable[str], by: Mapping[str, list[str]]) -> set[str]:
+def _reach(start: Iterable[str], by: Mapping[str, list[str]]) -> set[str]:
     reach = set(start)
     todo = list(reach)
     while todo:
@@ -70,7 +70,7 @@ def _origins(view: GraphView, nodes: Iterable[str]) -> set[str]:
     return origins | {n.id for n in view.nodes if n.id in asked and (n.kind == OP or n.id in boxes)}
 
 
-def induced(view: GraphView, nodes: set[str]) -> GraphView:
+def subgraph(view: GraphView, nodes: set[str]) -> GraphView:
     """*nodes* with the edges between them, and the tensors on those."""
     edges = tuple(e for e in view.edges if e.source in nodes and e.target in nodes)
     shown = nodes | {e.tensor for e in edges}

@@ -36,7 +36,7 @@ class Fitted:
     fits: bool
 
 
-def fitted(
+def fit_table(
     headings: Sequence[str], rows: Sequence[Sequence[str]], order: Sequence[str], room: int, sign: str = "…"
 ) -> Fitted:
     """A table in *room* columns of fixed width.
@@ -50,7 +50,7 @@ def fitted(
     there = [*range(len(headings))]
     left_out = []
     for step in order:
-        over = _taken([widths[i] for i in there]) - room
+        over = _used_width([widths[i] for i in there]) - room
         if over <= 0:
             break
         heading = step.removesuffix(SHORTENED)
@@ -62,14 +62,14 @@ def fitted(
             left_out.append(heading)
             continue
         longest = max(widths[at] - over, cells(heading))
-        columns[at] = [heading, *(abbreviated(cell, longest, sign) for cell in columns[at][1:])]
+        columns[at] = [heading, *(abbreviate(cell, longest, sign) for cell in columns[at][1:])]
         widths[at] = max(map(cells, columns[at]))
-    fits = _taken([widths[i] for i in there]) <= room
+    fits = _used_width([widths[i] for i in there]) <= room
     lines = [*zip(*(columns[i][1:] for i in there), strict=True)]
     return Fitted(there, lines, left_out, fits)
 
 
-def _taken(widths: Sequence[int]) -> int:
+def _used_width(widths: Sequence[int]) -> int:
     return _MARGIN + sum(widths) + _GAP * (len(widths) - 1)
 
 
@@ -77,7 +77,7 @@ _WHOLE = re.compile(r".*:\d+|[-+\d.e]+")
 """A line of a file, and a number."""
 
 
-def abbreviated(text: str, longest: int, sign: str = "…") -> str:
+def abbreviate(text: str, longest: int, sign: str = "…") -> str:
     """*text* in at most *longest* columns, as far as that goes without breaking a word.
 
     >>> abbreviated("model.encoder.layers.3.weight", 20)
@@ -92,8 +92,8 @@ def abbreviated(text: str, longest: int, sign: str = "…") -> str:
     if " " in text:
         return _first_words(text, longest, sign)
     if "/" in text:
-        return _without_the_middle(text, "/", longest, sign)
-    return text if _WHOLE.fullmatch(text) else _without_the_middle(text, ".", longest, sign)
+        return _drop_middle(text, "/", longest, sign)
+    return text if _WHOLE.fullmatch(text) else _drop_middle(text, ".", longest, sign)
 
 
 def _first_words(text: str, longest: int, sign: str) -> str:
@@ -104,7 +104,7 @@ def _first_words(text: str, longest: int, sign: str) -> str:
     return " ".join([*words[:count], sign])
 
 
-def _without_the_middle(name: str, separator: str, longest: int, sign: str) -> str:
+def _drop_middle(name: str, separator: str, longest: int, sign: str) -> str:
     """The first part and as many of the last as there is room for; the last alone where there is none."""
     parts = name.split(separator)
     candidates = [[parts[0], sign, *parts[i:]] for i in range(2, len(parts))] + [[sign, parts[-1]]]
@@ -113,7 +113,7 @@ def _without_the_middle(name: str, separator: str, longest: int, sign: str) -> s
     return next((t for t in shorter if cells(t) <= longest), shorter[-1] if shorter else name)
 
 
-def wrapped(line: str, room: int) -> Iterator[str]:
+def wrap(line: str, room: int) -> Iterator[str]:
     """*line* over as many lines as it takes, broken between words; those after the first stand further in."""
     if cells(line) <= room:
         yield line

@@ -12,7 +12,7 @@ from typing import Final
 
 from gradtool.engine.view.graph import FORWARD, OP, GraphView
 
-from .merging import REPEAT, Groups, Key, merged
+from .merging import REPEAT, Groups, Key, merge
 from .repeats import repetitions
 
 LAYER: Final = "layer"
@@ -35,7 +35,7 @@ def fold(view: GraphView, how: str = AUTO, max_nodes: int = MAX_NODES) -> GraphV
         return view
     if how == LAYER:
         return layers(view, max_nodes=max_nodes)
-    return repeated(view) if how == REPEAT else automatic(view, max_nodes)
+    return fold_repetitions(view) if how == REPEAT else automatic(view, max_nodes)
 
 
 def automatic(view: GraphView, max_nodes: int = MAX_NODES) -> GraphView:
@@ -45,7 +45,7 @@ def automatic(view: GraphView, max_nodes: int = MAX_NODES) -> GraphView:
     """
     if view.visible_count <= max_nodes:
         return view
-    result = repeated(view)
+    result = fold_repetitions(view)
     if result.visible_count <= max_nodes:
         return result
     result = layers(result, max_nodes=max_nodes)
@@ -63,13 +63,13 @@ def layers(view: GraphView, *, max_nodes: int = MAX_NODES) -> GraphView:
     scopes = _scopes(view)
     smallest = view
     for depth in range(max((len(s.split(".")) for s in scopes.values() if s), default=0), 0, -1):
-        smallest = _folded_layers(view, scopes, depth)
+        smallest = _fold_layers(view, scopes, depth)
         if smallest.visible_count <= max_nodes:
             break
     return smallest
 
 
-def _folded_layers(view: GraphView, scopes: Mapping[int, str], depth: int) -> GraphView:
+def _fold_layers(view: GraphView, scopes: Mapping[int, str], depth: int) -> GraphView:
     groups, names = Groups(len(view.nodes)), dict[Key, str]()
     before, run = "", 0
     for i, scope in scopes.items():
@@ -80,7 +80,7 @@ def _folded_layers(view: GraphView, scopes: Mapping[int, str], depth: int) -> Gr
             # A layer that runs again further down is another node: folded into one, it would read its own result.
             key = Key("layer", run, block=view.nodes[i].block)
             groups.of[i], names[key] = groups.place(key), here
-    return merged(view, groups, names)
+    return merge(view, groups, names)
 
 
 def _scopes(view: GraphView) -> dict[int, str]:
@@ -118,7 +118,7 @@ def _common(a: str, b: str) -> str:
 # -- repetitions ------------------------------------------------------------------------------------------------------
 
 
-def repeated(view: GraphView) -> GraphView:
+def fold_repetitions(view: GraphView) -> GraphView:
     """Blocks that follow each other and are built alike are shown once, with ``×12`` on every node."""
     ops, groups = _forward(view), Groups(len(view.nodes))
     for number, (start, length, times) in enumerate(repetitions(view, ops)):
@@ -127,7 +127,7 @@ def repeated(view: GraphView) -> GraphView:
             op = ops[start + i]
             groups.of[op] = places[i % length]
             groups.copy[op] = i // length
-    return merged(view, groups, {}) if groups.keys else view
+    return merge(view, groups, {}) if groups.keys else view
 
 
 def stretches(view: GraphView, max_nodes: int) -> GraphView:
@@ -141,4 +141,4 @@ def stretches(view: GraphView, max_nodes: int) -> GraphView:
         key = Key("stretch", i // size, block=view.nodes[op].block)
         groups.of[op] = groups.place(key)
         names.setdefault(key, f"{view.nodes[op].name} …")
-    return merged(view, groups, names)
+    return merge(view, groups, names)

@@ -53,7 +53,7 @@ class Drawable:
     note: Callable[[str], None] = _no_note
 
     @cached_property
-    def colouring(self) -> Colouring | None:
+    def fills(self) -> Colouring | None:
         """The fills in place of those of the roles."""
         return self.colour()
 
@@ -62,7 +62,7 @@ class Drawable:
         """The view with places for everything."""
         from .mirror.layout import mirror
 
-        return mirror(self.view, notes=self.colouring.notes if self.colouring is not None else None)
+        return mirror(self.view, notes=self.fills.notes if self.fills is not None else None)
 
 
 @dataclass(frozen=True)

@@ -40,22 +40,22 @@ def _columns(result: Any, tables: Sequence[TextTable]) -> dict[str, list[Any]]:
 
         shown = view(result)
         if shown.records:
-            return _of_records(shown.data[shown.records])
+            return _record_columns(shown.data[shown.records])
         if shown.table is not None:
-            return _of_table(shown.table.headings, shown.table.rows)
+            return _table_columns(shown.table.headings, shown.table.rows)
     if not tables:
         raise UnsupportedError(
             f"to_pandas: {type(result).__name__} has no rows.", hint="print it, or look at its attributes"
         )
-    return _of_table(tables[0].headings, tables[0].rows)
+    return _table_columns(tables[0].headings, tables[0].rows)
 
 
-def _of_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, list[Any]]:
+def _table_columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, list[Any]]:
     cells = [*zip(*rows, strict=True)] or [()] * len(headings)
-    return {heading: _typed(column) for heading, column in zip(headings, cells, strict=True)}
+    return {heading: _typed_column(column) for heading, column in zip(headings, cells, strict=True)}
 
 
-def _of_records(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def _record_columns(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     flat = [_flat(r) for r in records]
     headings = dict.fromkeys(heading for row in flat for heading in row)
     # An object that is missing in one row has no column of its own where others have its members.
@@ -74,7 +74,7 @@ def _flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return flat
 
 
-def _typed(column: Sequence[str]) -> list[Any]:
+def _typed_column(column: Sequence[str]) -> list[Any]:
     """Cells as numbers where all of them are, None for those that hold nothing."""
     cells = [None if cell == NOTHING else cell for cell in column]
     try:

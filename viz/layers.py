@@ -71,12 +71,12 @@ def _scopes(scene: Scene) -> tuple[list[int], list[Path]]:
         if node.kind == OP and node.part == FORWARD:
             path = _path(node.scope) if node.scope else ()
             before = of_row.get(box.row) or path
-            of_row[box.row] = _shared(before, path) if path else before
+            of_row[box.row] = _common_path(before, path) if path else before
     rows = sorted(of_row)
-    return rows, _filled([of_row[r] for r in rows])
+    return rows, _fill([of_row[r] for r in rows])
 
 
-def _filled(paths: Sequence[Path]) -> list[Path]:
+def _fill(paths: Sequence[Path]) -> list[Path]:
     """Rows without a path get what the nearest rows with one, above and below, share."""
     below: list[Path] = []
     nearest: Path = ()
@@ -87,11 +87,11 @@ def _filled(paths: Sequence[Path]) -> list[Path]:
     nearest = ()
     for path, under in zip(paths, reversed(below), strict=True):
         nearest = path or nearest
-        whole.append(path or _shared(nearest, under))
+        whole.append(path or _common_path(nearest, under))
     return whole
 
 
-def _shared(a: Path, b: Path) -> Path:
+def _common_path(a: Path, b: Path) -> Path:
     return tuple(x for x, y in zip(a, b, strict=False) if x == y)
 
 

@@ -58,7 +58,7 @@ def roles(drawn: Iterable[NodeView]) -> list[tuple[str, NodeStyle]]:
     return [(role, style) for role, style in ROLES.items() if role in used]
 
 
-def heading(view: GraphView) -> str:
+def legend_title(view: GraphView) -> str:
     """``forward and backward graph of model.py``."""
     what = f"{PARTS[view.part]} graph"
     return f"{what} of {view.title}" if view.title else what

@@ -101,7 +101,7 @@ class Groups:
         self.copy[node] = self.copy[op]
 
 
-def merged(view: GraphView, groups: Groups, names: Mapping[Key, str]) -> GraphView:
+def merge(view: GraphView, groups: Groups, names: Mapping[Key, str]) -> GraphView:
     """Nodes with the same key become one, and so do their gradient operators, parameters and gradients.
 
     Args:
@@ -152,8 +152,8 @@ class _Merging:
             else:
                 inside = members[group[0] : sum(group)]
                 name = self.names.get(self.groups.keys[of[i]]._replace(part=()))
-                shown.append(_folded([self.nodes[m] for m in inside], self._pair(inside), name))
-        return replace(self.view, nodes=tuple(shown), edges=tuple(self._joined(of, copy, whole)))
+                shown.append(_fold_node([self.nodes[m] for m in inside], self._pair(inside), name))
+        return replace(self.view, nodes=tuple(shown), edges=tuple(self._join_edges(of, copy, whole)))
 
     def _id(self, node: int) -> str:
         """The id of what stands for a node."""
@@ -177,13 +177,13 @@ class _Merging:
         """
         groups, pair = self.groups, self.pair.tolist()
         backward = [(i, n) for i, n in enumerate(self.nodes) if n.kind == OP and n.part == BACKWARD]
-        made_for = self._made_for([i for i, n in backward if n.pair is None])
+        made_for = self._find_customers([i for i, n in backward if n.pair is None])
         for i, n in backward:
             of = made_for.get(i, -1) if n.pair is None else pair[i]
             if of >= 0 and groups.of[of] != STAYS and n.role not in ("optimize", "seed"):
                 groups.follow(i, of, "gradient", n.type)
 
-    def _made_for(self, apart: Sequence[int]) -> dict[int, int]:
+    def _find_customers(self, apart: Sequence[int]) -> dict[int, int]:
         """Backward operators that differentiate none -> the operator that they work for."""
         if not apart:
             return {}
@@ -193,7 +193,7 @@ class _Merging:
         written: dict[int, list[int]] = {}
         for e in np.flatnonzero(is_apart[self.source]).tolist():
             written.setdefault(int(self.source[e]), []).append(int(self.pair[self.tensor[e]]))
-        reader = self._reading_layers()
+        reader = self._first_reading_edges()
         owners: dict[int, int] = {}
         for op, differentiated in written.items():
             makers = [int(self.source[self.maker[t]]) for t in differentiated if t >= 0 and self.maker[t] >= 0]
@@ -203,7 +203,7 @@ class _Merging:
                 owners[op] = owner
         return owners
 
-    def _reading_layers(self) -> Ints:
+    def _first_reading_edges(self) -> Ints:
         """For each tensor the first edge along which an operator of a folded layer reads it; -1 for none."""
         named = np.array([*self.groups.is_named, False], dtype=bool)  # the last one stands for what stays
         return self._first(np.flatnonzero(named[np.array(self.groups.of, dtype=np.int64)][self.target]))
@@ -233,10 +233,10 @@ class _Merging:
 
     # -- edges --------------------------------------------------------------------------------------------------------
 
-    def _joined(self, of: Ints, copy: Ints, whole: Bools) -> Iterator[EdgeView]:
+    def _join_edges(self, of: Ints, copy: Ints, whole: Bools) -> Iterator[EdgeView]:
         """The edges between what is left; all that goes between a folded layer and something else is one line."""
         source, target, tensor = self.to[self.source], self.to[self.target], self.to[self.tensor]
-        stays = np.flatnonzero((source != target) & ~self._to_another_copy(of, copy))
+        stays = np.flatnonzero((source != target) & ~self._crosses_copies(of, copy))
         is_whole = whole.tolist()
         lines: dict[tuple[object, ...], tuple[int, int]] = {}
         """The edge that is shown, and how many it stands for."""
@@ -254,7 +254,7 @@ class _Merging:
             a, b, t = (self.nodes[int(ends[i])].id for ends in (source, target, tensor))
             yield EdgeView(a, b, t, edge.slot, edge.saved, edge.shape_only, count, edge.cut)
 
-    def _to_another_copy(self, of: Ints, copy: Ints) -> Bools:
+    def _crosses_copies(self, of: Ints, copy: Ints) -> Bools:
         """Mask of the edges that lead from one repetition to the next."""
         families: dict[tuple[str, int], int] = {}
         family = np.array([*(families.setdefault(k[:2], len(families)) for k in self.groups.keys), STAYS])[of]
@@ -266,7 +266,7 @@ class _Merging:
 # -- the node that stands for others -----------------------------------------------------------------------------------
 
 
-def _folded(members: Sequence[NodeView], pair: str | None, name: str | None) -> NodeView:
+def _fold_node(members: Sequence[NodeView], pair: str | None, name: str | None) -> NodeView:
     """The node that stands for *members*; of a layer with its *name*, of repetitions as the first of them."""
     first = members[0]
     if len(members) == 1:
@@ -323,12 +323,12 @@ def _pattern(names: Sequence[str]) -> str:
         numbers = zip(*map(_NUMBER.findall, names), strict=True)
         told = iter([_same(column, "*") for column in numbers])
         return "".join([next(told) if i % 2 else text for i, text in enumerate(_NUMBER.split(names[0]))])
-    start, end = _beginning(names), _beginning([n[::-1] for n in names])[::-1]
+    start, end = _common_prefix(names), _common_prefix([n[::-1] for n in names])[::-1]
     shortest = min(map(len, names))
     return f"{start}*{end[max(0, len(start) + len(end) - shortest) :]}"
 
 
-def _beginning(names: Sequence[str]) -> str:
+def _common_prefix(names: Sequence[str]) -> str:
     """Return the common beginning of all *names*."""
     first, last = min(names), max(names)
     at = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))

@@ -80,12 +80,12 @@ def graph(
                 f"viz.graph: {name} must be one of {', '.join(choices)}, but received {value!r}.",
                 hint=did_you_mean(str(value), choices),
             )
-    view, locations, known_values = _seen(of, title)
+    view, locations, known_values = _look_at(of, title)
     return Picture(
         view.only(part),
-        locations=_of_part(view, part, locations),
+        locations=_locations_of_part(view, part, locations),
         collapse=collapse,
-        values=lambda: {**known_values(), **_by_name(view, values or {})},
+        values=lambda: {**known_values(), **_values_by_id(view, values or {})},
     )
 
 
@@ -98,11 +98,11 @@ def pairs(of: Any, *, title: str = "") -> TextTable:
     Returns:
         A table, which prints as text and which notebooks show as a table.
     """
-    from .legend import heading
+    from .legend import legend_title
     from .render import text
 
-    view = _seen(of, title)[0]
-    return TextTable(heading(view), *text.table(view))
+    view = _look_at(of, title)[0]
+    return TextTable(legend_title(view), *text.table(view))
 
 
 class Picture:
@@ -126,9 +126,9 @@ class Picture:
         self._values = values
 
     def __repr__(self) -> str:
-        from .legend import heading
+        from .legend import legend_title
 
-        return f"<picture: {heading(self.view)}, {len(self.view.drawn())} nodes>"
+        return f"<picture: {legend_title(self.view)}, {len(self.view.drawn())} nodes>"
 
     @cached_property
     def folded(self) -> GraphView:
@@ -147,26 +147,26 @@ class Picture:
         return Drawable(self.view, explain=lambda: self.details)
 
     @cached_property
-    def _folded(self) -> Drawable:
+    def _folded_drawable(self) -> Drawable:
         return self._whole if self.folded is self.view else Drawable(self.folded, explain=lambda: self.details)
 
-    def _drawn(self, form: Form) -> str | bytes:
-        return form.draw(self._whole if form.whole else self._folded)
+    def _draw(self, form: Form) -> str | bytes:
+        return form.draw(self._whole if form.whole else self._folded_drawable)
 
-    def _written(self, name: str) -> str:
-        drawn = self._drawn(NAMED[name])
+    def _write(self, name: str) -> str:
+        drawn = self._draw(NAMED[name])
         assert isinstance(drawn, str)
         return drawn
 
-    def _painted(self, name: str) -> bytes:
-        drawn = self._drawn(NAMED[name])
+    def _paint(self, name: str) -> bytes:
+        drawn = self._draw(NAMED[name])
         assert isinstance(drawn, bytes)
         return drawn
 
     @property
     def scene(self) -> Scene:
         """The folded view with places for everything."""
-        return self._folded.scene
+        return self._folded_drawable.scene
 
     def text(self, *, ascii: bool = False) -> str:
         """Lines for a terminal: forward operators beside their gradient operators."""
@@ -176,31 +176,31 @@ class Picture:
 
     def dot(self) -> str:
         """Text for Graphviz, with places."""
-        return self._written("dot")
+        return self._write("dot")
 
     def svg(self) -> str:
         """An SVG file."""
-        return self._written("svg")
+        return self._write("svg")
 
     def png(self) -> bytes:
         """A PNG file, drawn by Graphviz."""
-        return self._painted("png")
+        return self._paint("png")
 
     def pdf(self) -> bytes:
         """A PDF file, drawn by Graphviz."""
-        return self._painted("pdf")
+        return self._paint("pdf")
 
     def html(self) -> str:
         """An HTML file that needs nothing else, with search, collapsing, source and values."""
-        return self._written("html")
+        return self._write("html")
 
     def json(self) -> str:
         """JSON for other programs."""
-        return self._written("json")
+        return self._write("json")
 
     def mermaid(self) -> str:
         """A Mermaid flowchart."""
-        return self._written("mermaid")
+        return self._write("mermaid")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to a file, whole or not at all.
@@ -232,19 +232,19 @@ class Picture:
         cannot.
         """
         nodes = len(self.view.drawn())
-        page = NAMED["html"].draw(self._whole if nodes <= NOTEBOOK_PAGE else self._folded)
+        page = NAMED["html"].draw(self._whole if nodes <= NOTEBOOK_PAGE else self._folded_drawable)
         assert isinstance(page, str)
-        bundle = {"text/plain": self.text(), "text/html": framed(page) + self._as_table()}
+        bundle = {"text/plain": self.text(), "text/html": embed_page(page) + self._as_table()}
         if nodes <= NOTEBOOK_SVG:
             bundle["image/svg+xml"] = self.svg()
         return bundle
 
 
 def _as(form: Form, picture: Picture) -> str | bytes:
-    return picture._drawn(form)
+    return picture._draw(form)
 
 
-def framed(page: str, title: str = "graph") -> str:
+def embed_page(page: str, title: str = "graph") -> str:
     """A page inside another one, from which it can reach nothing."""
     return (
         f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="{escape(title)}" '
@@ -257,7 +257,7 @@ def framed(page: str, title: str = "graph") -> str:
 _Seen = tuple[GraphView, list[Location], Callable[[], ValuesById]]
 
 
-def _seen(of: Any, title: str) -> _Seen:
+def _look_at(of: Any, title: str) -> _Seen:
     """View, locations of the operators, and values that are known anyway."""
     if isinstance(of, Program):
         return _static(of, None, title)
@@ -272,7 +272,7 @@ def _seen(of: Any, title: str) -> _Seen:
             hint="viz.graph(loss)",
         )
     tape_graph = from_tape.graph(tensors, title=title)
-    return tape_graph.view, list(tape_graph.locations), lambda: _of_leaves(tape_graph)
+    return tape_graph.view, list(tape_graph.locations), lambda: _leaf_values(tape_graph)
 
 
 def _static(program: Program, loss: Variable | None, title: str) -> _Seen:
@@ -280,13 +280,13 @@ def _static(program: Program, loss: Variable | None, title: str) -> _Seen:
     return from_program.view(program, title=title, loss=loss), locations, dict
 
 
-def _of_part(view: GraphView, part: str, locations: list[Location]) -> list[Location]:
+def _locations_of_part(view: GraphView, part: str, locations: list[Location]) -> list[Location]:
     ids = {n.id for n in view.only(part).nodes}
     operators = [n.id for n in view.nodes if n.kind == "op"]
     return [where for i, where in zip(operators, locations, strict=True) if i in ids]
 
 
-def _of_leaves(tape_graph: from_tape.TapeGraph) -> ValuesById:
+def _leaf_values(tape_graph: from_tape.TapeGraph) -> ValuesById:
     """Statistics of the leaves of a tape, and of their gradients where they have some."""
     by_id = tape_graph.view.by_id()
     leaves = {place: i for i, place in tape_graph.places.items() if isinstance(place, Leaf)}
@@ -303,7 +303,7 @@ def _of_leaves(tape_graph: from_tape.TapeGraph) -> ValuesById:
     return values
 
 
-def _by_name(view: GraphView, values: Mapping[str, Any]) -> ValuesById:
+def _values_by_id(view: GraphView, values: Mapping[str, Any]) -> ValuesById:
     ids = {n.name: n.id for n in view.nodes}
     unknown = [name for name in values if name not in ids]
     if unknown:

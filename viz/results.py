@@ -34,10 +34,10 @@ def view(answer: Any) -> View:
     """Return what the command that gives an answer shows of it."""
     from . import views
 
-    return views.of(answer)
+    return views.view_of(answer)
 
 
-def printed(answer: Any) -> str:
+def print_answer(answer: Any) -> str:
     """An answer about a model as its command prints it."""
     return to_text(view(answer))
 
@@ -135,7 +135,7 @@ def _(result: Answer) -> list[TextTable]:
     return tables(Answers([result]))
 
 
-def on_terminal(result: Any) -> Iterator[Any]:
+def render_terminal(result: Any) -> Iterator[Any]:
     """Yield what rich prints of a result: its tables, and text where they do not say all."""
     from rich.text import Text
 

@@ -31,7 +31,7 @@ LARGE: Final = 400
 _NEAR: Final = 2
 
 
-def merged(before: GraphView, after: GraphView, difference: GraphDifference) -> tuple[GraphView, Colouring]:
+def merge(before: GraphView, after: GraphView, difference: GraphDifference) -> tuple[GraphView, Colouring]:
     """The graph of *after* with what only *before* has, and what became of each node.
 
     Args:
@@ -42,7 +42,7 @@ def merged(before: GraphView, after: GraphView, difference: GraphDifference) -> 
     return view, merging.colouring()
 
 
-def near_changes(view: GraphView, colouring: Colouring) -> GraphView:
+def focus_changes(view: GraphView, colouring: Colouring) -> GraphView:
     """A large graph near what changed in it; a small one, and one without a change, as it is."""
     if len(view.drawn()) <= LARGE or not colouring.fills:
         return view
@@ -84,7 +84,7 @@ class _Merging:
         pairs = {self.there[old]: pair for old, pair in gradients.items() if old in self.there}
         own = {n.id for n in self.after.nodes}
         nodes = [n if n.id in own else n._replace(pair=pairs[n.id]) for n in nodes]
-        edges = dict.fromkeys([*self.after.edges, *map(self._moved, went)])
+        edges = dict.fromkeys([*self.after.edges, *map(self._move_edge, went)])
         return GraphView(self.after.title, tuple(nodes), tuple(edges), self.after.part, self.after.blocks)
 
     def colouring(self) -> Colouring:
@@ -139,7 +139,7 @@ class _Merging:
             self.fates[new] = REMOVED
         return node._replace(id=new, block=0)
 
-    def _moved(self, edge: EdgeView) -> EdgeView:
+    def _move_edge(self, edge: EdgeView) -> EdgeView:
         source, target, tensor = (self.there[end] for end in (edge.source, edge.target, edge.tensor))
         return edge._replace(source=source, target=target, tensor=tensor)
 

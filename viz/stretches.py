@@ -65,13 +65,13 @@ def _side_by_side(scene: Scene, frames: Iterable[tuple[int, int, str]]) -> Itera
     around: list[tuple[int, int, str]] = []
     held: list[list[_Unit]] = [[]]
 
-    def ended() -> list[_Unit]:
+    def end_stretch() -> list[_Unit]:
         held[-2].append(_Unit(*around.pop()))
         return held.pop()
 
     for row in rows:
         while around and around[-1][1] < row.first:
-            yield ended()
+            yield end_stretch()
         while waiting and waiting[-1][0] <= row.first:
             frame = waiting.pop()
             # Frames of other columns may begin in one frame and end in the next; these are no parts of either.
@@ -80,7 +80,7 @@ def _side_by_side(scene: Scene, frames: Iterable[tuple[int, int, str]]) -> Itera
                 held.append([])
         held[-1].append(row)
     while around:
-        yield ended()
+        yield end_stretch()
     yield held[0]
 
 
@@ -92,11 +92,11 @@ def _rows(scene: Scene) -> list[_Unit]:
         node = by_id[box.node]
         if node.kind == OP and node.part == FORWARD:
             names.setdefault(box.row, node.name)
-    inside = _inside_of_blocks(scene.view) if len(names) > MOST else set()
+    inside = _repeated_in_blocks(scene.view) if len(names) > MOST else set()
     return [_Unit(row, row, names[row], names[row] not in inside) for row in sorted(names)]
 
 
-def _inside_of_blocks(view: GraphView) -> set[str]:
+def _repeated_in_blocks(view: GraphView) -> set[str]:
     """The operators in blocks that follow each other and are built alike, but the first of each block."""
     ops = [i for i, n in enumerate(view.nodes) if n.kind == OP and n.part == FORWARD]
     inside: set[str] = set()

@@ -21,12 +21,12 @@ def printable(name: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
 
 
-def in_text(sign: str) -> str:
+def escape_sign(sign: str) -> str:
     r"""A character as a text shows it escaped: ``\x3a``."""
     return f"\\x{ord(sign):02x}"
 
 
-def inert(text: str, escaped: Callable[[str], str] = in_text) -> str:
+def inert(text: str, escaped: Callable[[str], str] = escape_sign) -> str:
     r"""Return *text* without what pipelines obey that read it: ``::stop-commands::``, ``##[group]``, ``##vso[…]``.
 
     A workflow of GitHub obeys lines that begin with ``::``, with blanks before it or not; that of Azure, ``##[`` and
@@ -101,7 +101,7 @@ def cells(text: str) -> int:
     return wide + sum(not combining(c) for c in text)
 
 
-def fitted(text: str, longest: int) -> str:
+def fit_text(text: str, longest: int) -> str:
     """*text* on one line in at most *longest* columns, its middle left out where it must be."""
     if len(text) <= longest and text.isascii() and text.isprintable():
         return text

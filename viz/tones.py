@@ -13,6 +13,6 @@ LOUD: Final = ("bad", "warn")
 _CODES: Final = {"red": "31", "yellow": "33", "green": "32", "dim": "2", "bold": "1"}
 
 
-def painted(text: str, style: str) -> str:
+def paint(text: str, style: str) -> str:
     """*text* between the escape codes of a style such as ``red``; as it is for no style, or where there is no text."""
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if style and text else text

@@ -108,7 +108,7 @@ def summary(name: str) -> str:
         return next((line for line in source if line.startswith('"""')), "").strip('"\n')
 
 
-def loaded(name: str) -> click.Command:
+def load(name: str) -> click.Command:
     """A command or a form, which is loaded."""
     command: click.Command = importlib.import_module(f".{file_name(name)}", __name__).command
     if all(option.name != "isolated" for option in command.params):

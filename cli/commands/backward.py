@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..asking import ask, exit_option, judged, must_be_one, prepare_others
+from ..asking import ask, exit_option, find_exit_code, must_be_one, prepare_others
 from ..context import Output, backward_options, model_options, output_options, run_options
 from ..errors import CLEAN
 from ..files import Content, make_folder
@@ -79,7 +79,7 @@ def command(**values: Any) -> int:
     question = Backward.take(values)
     request = Request.take(values, full_stacks=folder is not None)
     if dot is None and folder is None and not only_grads:
-        code = partial(judged, exit_code=exit_code)
+        code = partial(find_exit_code, exit_code=exit_code)
         return ask(question, request, out, backward.view, code, exit_code, explained=True)
     must_be_one(request, "--dot, --dump and --only-grads")
     with prepare_others(request, question.feed, exit_code) as look:
@@ -91,16 +91,16 @@ def command(**values: Any) -> int:
         out.text(backward.pairs_alone(answer, out.format), files)
     else:
         out.emit(backward.view(answer), files)
-    return judged(answer, exit_code)
+    return find_exit_code(answer, exit_code)
 
 
 def _list(values: dict[str, Any], out: Output) -> int:
     """``--list``."""
-    from gradtool.engine.questions.calls import listed
+    from gradtool.engine.questions.calls import list_calls
     from gradtool.engine.request.request import Request
     from gradtool.viz.views import calls
 
-    out.emit(calls.view(listed(Request.take(values), out)))
+    out.emit(calls.view(list_calls(Request.take(values), out)))
     return CLEAN
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from ..computing import computing_options
-from ..context import Output, ascii_option, feed_option, loading_options, note_options
+from ..computing import add_backend_options
+from ..context import Output, add_model_options, ascii_option, feed_option, note_options
 from ..errors import CLEAN, FAILED
 from ..help_pages import Command
 from ..rare import RareOption
@@ -16,8 +16,8 @@ from ..rules import rule_options
 
 @click.command("check", cls=Command)
 @click.argument("models", nargs=-1, metavar="[MODEL|DIRECTORY|GLOB]...")
-@loading_options
-@computing_options
+@add_model_options
+@add_backend_options
 @rule_options()
 @click.option(
     "--extend-select", cls=RareOption, multiple=True, metavar="CODE", help="Apply these rules, too; repeatable."
@@ -106,7 +106,7 @@ def command(context: click.Context, /, **values: Any) -> int:
     from .. import gating
 
     if values.pop("watch"):
-        return gating.watched(context, values)
+        return gating.watch(context, values)
     looks = {name: values.pop(name) for name in ("quiet", "verbose")}
     out = Output(file=values.pop("output"), ascii=values.pop("ascii_"), **looks)
     form, others = values.pop("form"), [_form_and_file(text) for text in values.pop("out")]
@@ -115,21 +115,21 @@ def command(context: click.Context, /, **values: Any) -> int:
     _must_be_distinct([file for _, file in others])
     words = values.pop("models")
     listed = values.pop("show_files")
-    asked = gating.asked(context, values)
+    asked = gating.read_options(context, values)
     models = asked.models.named(words)
     if listed:
         lines = [printable(model.target) for model in models]
         out.text(inert("".join(f"{line}\n" for line in dict.fromkeys(lines))))
         return CLEAN
     report = asked.question.ask(models, out)
-    also = {file: gate.rendered(report, name) for name, file in others}
+    also = {file: gate.render(report, name) for name, file in others}
     if asked.writes:
-        renewed, report = gating.accepted(report, asked.question.baseline)
+        renewed, report = gating.accept(report, asked.question.baseline)
         also[renewed.file] = renewed.text()
         out.note(f"{renewed.file}: {len(renewed.entries)} known findings")
     elif report.gone:
         out.note(f"{report.gone} findings of the baseline are found no longer: --write-baseline takes them out")
-    out.text(gate.rendered(report, form), also)
+    out.text(gate.render(report, form), also)
     return FAILED if report.findings and not asked.exit_zero else CLEAN
 
 

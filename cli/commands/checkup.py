@@ -7,17 +7,17 @@ from typing import Any
 import click
 
 from .. import configuration, gating
-from ..asking import decided, exit_option
-from ..computing import computing_options
-from ..context import Output, feed_option, loading_options, output_options
+from ..asking import exit_option, find_exit_code_of_loss
+from ..computing import add_backend_options
+from ..context import Output, add_model_options, feed_option, output_options
 from ..errors import CLEAN, ENGINE
 from ..help_pages import Command
 
 
 @click.command("checkup", cls=Command)
 @click.argument("model")
-@loading_options
-@computing_options
+@add_model_options
+@add_backend_options
 @feed_option
 @exit_option()
 @output_options
@@ -39,10 +39,10 @@ def command(context: click.Context, /, **values: Any) -> int:
 
     exit_code, feed = values.pop("exit_code"), values.pop("feed")
     request = Request.take(values)
-    policy = gating.read_policy(context) if configuration.of(context).sources else None
+    policy = gating.read_policy(context) if configuration.settings_of(context).sources else None
     told = apply_rules(request, feed, Noting(out), policy)
     screen = checkup.view(told, request)
     out.emit(screen)
     if told.failed:
         return ENGINE
-    return decided(screen.data["findings"], told.others) if exit_code else CLEAN
+    return find_exit_code_of_loss(screen.data["findings"], told.others) if exit_code else CLEAN

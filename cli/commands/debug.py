@@ -11,8 +11,8 @@ import click
 from gradtool.engine.core.command_errors import CommandError, Unreadable
 from gradtool.engine.script import sessions
 
-from ..computing import computing_options
-from ..context import Output, ascii_option, backward_options, color_option, feed_option, loading_options, note_options
+from ..computing import add_backend_options
+from ..context import Output, add_model_options, ascii_option, backward_options, color_option, feed_option, note_options
 from ..help_pages import Command
 from ..rare import RareOption
 from ..sizes import byte_size
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @click.command("debug", cls=Command)
 @click.argument("model", required=False)
-@loading_options
-@computing_options
+@add_model_options
+@add_backend_options
 @backward_options
 @feed_option
 @click.option("--catch", multiple=True, metavar="KIND", help="Stop at nan, inf, big=1e4, zero or none; repeatable.")
@@ -81,7 +81,7 @@ def command(**values: Any) -> int:
     failed (marked !), with the variables of the function that called it.
     """
     color = {"auto": None, "always": True, "never": False}[values.pop("color")]
-    out = Output.of_picture(values)
+    out = Output.for_picture(values)
     prompt = Prompt(values.pop("scripts"), values.pop("batch"), color, out.ascii)
     replay, check, on_error = values.pop("replay"), values.pop("check"), values.pop("on_error")
     trust = values.pop("trust")
@@ -113,10 +113,10 @@ def command(**values: Any) -> int:
     prompt.read()
     from gradtool.engine.request.options import Debug
     from gradtool.engine.request.request import Request
-    from gradtool.viz.debugger.from_models import opened
+    from gradtool.viz.debugger.from_models import open_notebook
 
     asked = Debug.take(values)
-    with opened(Request.take(values, unfinished=False, post_mortem=on_error), asked, out) as book:
+    with open_notebook(Request.take(values, unfinished=False, post_mortem=on_error), asked, out) as book:
         return prompt.over(book) if saved is None else replaying.check(saved, book, out)
 
 
@@ -143,7 +143,7 @@ class Prompt:
         screen = terminal.Screen(sys.stdout, self._color, self._ascii)
         named = list(zip(self.scripts, self._texts or (), strict=True))
         if self.batch and not named:
-            named = [("<stdin>", self._typed(book))]
+            named = [("<stdin>", self._read_verbs(book))]
         code = batch.CLEAN
         if self.batch and (book.caught or not any(text.strip() for _, text in named)):
             screen.say(screen.text(book.opening or book.here()))
@@ -159,12 +159,12 @@ class Prompt:
             return code if self.batch or code == batch.INTERRUPTED else batch.CLEAN
         here = sessions.current()
         if here is not None:
-            here.debugging(book)
+            here.start_debugging(book)
             return batch.CLEAN
         return terminal.interact(book, color=self._color, ascii_only=self._ascii)
 
     @staticmethod
-    def _typed(book: Notebook) -> str:
+    def _read_verbs(book: Notebook) -> str:
         """The verbs on standard input; where there are none and something is to be caught, what goes on to it."""
         text = "" if sys.stdin.isatty() else sys.stdin.read()
         return "continue\n" if book.session.stops and not text.strip() else text

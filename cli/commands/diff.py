@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option, judged
+from ..asking import exit_option, find_exit_code
 from ..computing import device_options
-from ..context import Output, backward_options, loading_options, output_options
+from ..context import Output, add_model_options, backward_options, output_options
 from ..help_pages import Command
-from ..meshes import mesh_option, on_replicas
+from ..meshes import ask_on_replicas, mesh_option
 
 _PICTURES = ("svg", "html")
 _OF_TWO = ("checkpoints", "values", "resources", "backend", "against", "write_golden")
@@ -23,7 +23,7 @@ def _outputs(command: Any) -> Any:
 
 @click.command("diff", cls=Command)
 @click.argument("sides", nargs=-1, required=True, metavar="BEFORE [AFTER]")
-@loading_options
+@add_model_options
 @device_options
 @backward_options
 @click.option(
@@ -67,7 +67,7 @@ def command(**values: Any) -> int:
     out = Output.take(values)
     mesh = values.pop("mesh")
     if mesh is not None:
-        return on_replicas(mesh, values, out, _OF_TWO)
+        return ask_on_replicas(mesh, values, out, _OF_TWO)
     from gradtool.engine.core.wording import command_line
     from gradtool.engine.questions.diff import Diff
     from gradtool.engine.request.request import Request
@@ -83,7 +83,7 @@ def command(**values: Any) -> int:
     else:
         words = [*sides, *question.words, "--format", form]
         out.text(diff.picture(answer, form, command_line("gradtool", "diff", *words)), files)
-    return judged(answer, exit_code)
+    return find_exit_code(answer, exit_code)
 
 
 def _picture(out: Output) -> str | None:

@@ -33,7 +33,7 @@ def command(**values: Any) -> None:
     from gradtool.engine.request.request import Request
     from gradtool.viz.views import export
 
-    file = export.checked_name(target)
+    file = export.check_name(target)
     values["form"] = export.form(file)
     question = Export.take(values)
     answer = question.ask(Request.take(values), out)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..asking import ask, exit_option, judged
+from ..asking import ask, exit_option, find_exit_code
 from ..context import Output, feed_option, model_options, output_options
 from ..errors import CLEAN, ENGINE
 from ..help_pages import Command
@@ -46,6 +46,6 @@ def command(**values: Any) -> int:
     question = Gradcheck.take(values)
 
     def code(answer: Comparison) -> int:
-        return judged(answer, exit_code) or (ENGINE if answer.story.refused else CLEAN)
+        return find_exit_code(answer, exit_code) or (ENGINE if answer.story.refused else CLEAN)
 
     return ask(question, Request.take(values), out, gradcheck.view, code)

@@ -93,14 +93,14 @@ def command(**values: Any) -> None:
     gradtool graph model.py -o near.svg --focus fc_0.w_0 --radius 3
     gradtool graph model.py -o way.png --path x..loss --color norm
     """
-    out = Output.of_picture(values)
+    out = Output.for_picture(values)
     out.watch()
     from gradtool.engine.questions.picture import Drawn
     from gradtool.engine.request.request import Request
     from gradtool.viz.views.picture import Drawing, Look
 
     opened, format_ = values.pop("open_"), values.pop("format_")
-    into = _into(out.file, format_, opened)
+    into = _output_words(out.file, format_, opened)
     if opened and out.file in (None, "-"):
         out.file = _somewhere(format_ or "html")
     form = _format(format_, out)
@@ -121,7 +121,7 @@ def command(**values: Any) -> None:
         _show(str(out.file), out)
 
 
-def _into(file: str | None, format_: str | None, opened: bool) -> list[str]:
+def _output_words(file: str | None, format_: str | None, opened: bool) -> list[str]:
     """The words that say where the picture goes, for the command that pictures repeat."""
     into = ["-o", file] if file is not None else []
     into += ["--format", format_] if format_ is not None else []

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..asking import ask, exit_option, judged
+from ..asking import ask, exit_option, find_exit_code
 from ..context import Output, feed_option, model_options, output_options
 from ..help_pages import Command
 
@@ -51,5 +51,5 @@ def command(**values: Any) -> int:
         Request.take(values, steps=steps),
         out,
         lambda answer: nan.view(answer, as_table=out.format == "tsv"),
-        lambda answer: judged(answer, exit_code),
+        lambda answer: find_exit_code(answer, exit_code),
     )

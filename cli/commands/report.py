@@ -51,7 +51,7 @@ def command(context: click.Context, /, **values: Any) -> int:
     session, title = values.pop("session"), values.pop("title")
     inquiry = Inquiry.take(values)
     request = Request.take(values)
-    document = asking.of_request(request, inquiry, out, session=session, title=title)
-    written = asking.rendered(document, files, request, inquiry)
+    document = asking.report_on_request(request, inquiry, out, session=session, title=title)
+    written = asking.render(document, files, request, inquiry)
     out.emit(report.view(document, files, written, request.words()), written)
     return 0

@@ -33,8 +33,8 @@ def command(context: click.Context, /, commands: tuple[str, ...], schema: bool, 
     from ..configuration import schema as schemas
 
     if schema:
-        Output.of_picture(values).text(schemas.text())
+        Output.for_picture(values).text(schemas.text())
         return
     out = Output.take(values)
-    found = configuration.of(context)
+    found = configuration.settings_of(context)
     out.emit(shown.view(effective.files(found), effective.settings(found, commands, all_), effective.tables(found)))

@@ -36,7 +36,7 @@ def command(action: str, name: str | None, folder: str, **values: Any) -> None:
     wanted = [samples.sample(each) for each in (names if name in (None, "all") else [name]) if each is not None]
     rows = [(each.name, each.about, each.command) for each in wanted]
     if action == "list":
-        out.emit(views.listed(rows))
+        out.emit(views.list_samples(rows))
     elif action == "show":
         out.text(wanted[0].text)
     else:
@@ -47,4 +47,4 @@ def command(action: str, name: str | None, folder: str, **values: Any) -> None:
                 f"there is a file {there[0]}, which stays as it is", "gradtool self samples copy NAME DIR"
             )
         make_folder(folder)
-        out.emit(views.copied(rows, [os.path.normpath(file) for file in files]), also=files)
+        out.emit(views.list_copied(rows, [os.path.normpath(file) for file in files]), also=files)

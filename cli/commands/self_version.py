@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from ..computing import computing_options
+from ..computing import add_backend_options
 from ..context import Output, output_options
 from ..help_pages import Command
 
 
 @click.command("self version", cls=Command)
-@computing_options
+@add_backend_options
 @output_options
 def command(**values: Any) -> None:
     """Print the versions of gradtool, Python, the packages it uses and Graphviz's dot, and the backends.

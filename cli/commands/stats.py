@@ -11,11 +11,11 @@ import click
 
 from gradtool.engine.core.command_errors import CommandError
 
-from ..asking import ask, exit_option, judged, must_be_one
+from ..asking import ask, exit_option, find_exit_code, must_be_one
 from ..context import Output, feed_option, model_options, output_options
 from ..files import Content, make_folder, write_all
 from ..help_pages import Command
-from ..meshes import mesh_option, on_replicas
+from ..meshes import ask_on_replicas, mesh_option
 
 if TYPE_CHECKING:
     from gradtool.engine.questions.over_time import Training
@@ -55,9 +55,9 @@ def command(**values: Any) -> int:
     out = Output.take(values)
     mesh = values.pop("mesh")
     if mesh is not None:
-        return on_replicas(mesh, {**values, "params": (), "no_grad": ()}, out, _OF_ONE_DEVICE)
+        return ask_on_replicas(mesh, {**values, "params": (), "no_grad": ()}, out, _OF_ONE_DEVICE)
     if values["steps"] is not None:
-        return _over_time(values, out)
+        return _show_training(values, out)
     folder, form = values.pop("tensorboard"), _form(out)
     if folder is not None or form is not None:
         what = "--tensorboard" if folder is not None else f"a file {form}"
@@ -69,11 +69,11 @@ def command(**values: Any) -> int:
     exit_code = values.pop("exit_code")
     values["by"] = values["by"] or "parameter"
     question = Stats.take(values)
-    code = partial(judged, exit_code=exit_code)
+    code = partial(find_exit_code, exit_code=exit_code)
     return ask(question, Request.take(values), out, stats.view, code, exit_code, explained=True)
 
 
-def _over_time(values: dict[str, Any], out: Output) -> int:
+def _show_training(values: dict[str, Any], out: Output) -> int:
     """The answer over the steps of a training."""
     from gradtool.engine.questions.over_time import OverTime
     from gradtool.engine.request.request import Request
@@ -92,8 +92,8 @@ def _over_time(values: dict[str, Any], out: Output) -> int:
     if form is None:
         out.emit(over_time.view(answer), also)
     else:
-        _written(answer, form, out, also)
-    return judged(answer, exit_code)
+        _write(answer, form, out, also)
+    return find_exit_code(answer, exit_code)
 
 
 def _form(out: Output) -> str | None:
@@ -104,7 +104,7 @@ def _form(out: Output) -> str | None:
     return ending if out.format == "text" and ending in (".csv", ".svg", ".parquet") else None
 
 
-def _written(answer: Training, form: str, out: Output, also: Mapping[str, Content]) -> None:
+def _write(answer: Training, form: str, out: Output, also: Mapping[str, Content]) -> None:
     """Write the answer in a form that is no view."""
     from gradtool.viz.over_time.forms import FORMS
 

@@ -10,8 +10,8 @@ import click
 
 from gradtool.engine.request.limits import LOADING
 
-from ..computing import computing_options
-from ..context import Output, loading_options, output_options
+from ..computing import add_backend_options
+from ..context import Output, add_model_options, output_options
 from ..errors import CLEAN, ENGINE, FAILED, INTERRUPTED
 from ..help_pages import Command
 from ..rare import RareOption
@@ -47,8 +47,8 @@ _DATA = (".npz", ".npy", ".parquet", ".zarr")
     help="Use each value of an argument: lr=1e-4..1e-1:log:20, lr=0..1:lin:5, width=1..8, lr=0.1,0.2; repeatable.",
 )
 @click.option("--models", "patterns", multiple=True, metavar="GLOB", help="Add these models to MODEL; repeatable.")
-@loading_options
-@computing_options
+@add_model_options
+@add_backend_options
 @click.option(
     "--by", cls=RareOption, type=click.Choice(["parameter", "layer", "op"]), help="Choose what a line of stats is."
 )
@@ -149,7 +149,7 @@ def command(**values: Any) -> int:
         _show(swept, out)
     if swept.findings:
         return FAILED
-    return ENGINE if swept.unanswered else CLEAN
+    return ENGINE if swept.failed_rows else CLEAN
 
 
 # -- forms ------------------------------------------------------------------------------------------------------------

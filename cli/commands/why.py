@@ -6,17 +6,17 @@ from typing import Any
 
 import click
 
-from ..asking import ask, exit_option, judged
-from ..computing import computing_options
-from ..context import Output, backward_options, loading_options, output_options, run_options
+from ..asking import ask, exit_option, find_exit_code
+from ..computing import add_backend_options
+from ..context import Output, add_model_options, backward_options, output_options, run_options
 from ..errors import ENGINE
 from ..help_pages import Command
 
 
 @click.command("why", cls=Command)
 @click.argument("words", nargs=-1, required=True, metavar="[VAR]... MODEL")
-@loading_options
-@computing_options
+@add_model_options
+@add_backend_options
 @backward_options
 @click.option("--contributions", is_flag=True, help="Show what each use of a shared tensor adds to its gradient.")
 @click.option("--prove", is_flag=True, help="Run again without the cut, and show the gradient that comes then.")
@@ -49,7 +49,7 @@ def command(**values: Any) -> int:
     question = Why.take(values)
 
     def code(answers: Verdicts) -> int:
-        return judged(answers, exit_code) if answers.failure is None or question.error else ENGINE
+        return find_exit_code(answers, exit_code) if answers.failure is None or question.error else ENGINE
 
     every = exit_code and not question.variables
     return ask(question, Request.take(values), out, why.view, code, every)

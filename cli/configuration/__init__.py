@@ -94,13 +94,13 @@ def _counts(path: str, strange: list[str]) -> bool:
     """Whether a configuration file is there and belongs to the user or to root; else it goes to *strange*."""
     if not os.path.isfile(path):
         return False
-    ours = owned(os.lstat(path)) and owned(os.stat(path))
+    ours = is_owned(os.lstat(path)) and is_owned(os.stat(path))
     if not ours:
         strange.append(path)
     return ours
 
 
-def owned(status: os.stat_result) -> bool:
+def is_owned(status: os.stat_result) -> bool:
     """Whether a file belongs to the user or to root; True where the system has no such users."""
     return not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
 
@@ -120,7 +120,7 @@ def _is_about_us(project: str) -> bool:
     return files.read(project) is not None
 
 
-def held(context: click.Context, name: str, command: click.Command, words: Sequence[str]) -> None:
+def set_defaults(context: click.Context, name: str, command: click.Command, words: Sequence[str]) -> None:
     """Make what files and the environment say the defaults of *command*.
 
     Args:
@@ -157,7 +157,7 @@ def stays(context: click.Context, path: str, folder: str) -> None:
 
 
 def _paths(command: click.Command, words: Sequence[str]) -> list[str]:
-    given, isolated = _said(command, words)
+    given, isolated = _configuration_choice(command, words)
     if isolated:
         return []
     if given is None:
@@ -182,7 +182,7 @@ def _say(note: str) -> None:
     click.echo(f"note: {legible(note)}", err=True)
 
 
-def _said(command: click.Command, words: Sequence[str]) -> tuple[str | None, bool]:
+def _configuration_choice(command: click.Command, words: Sequence[str]) -> tuple[str | None, bool]:
     """What ``--config`` and ``--isolated`` say, on the command line or in the environment."""
     given, isolated = os.environ.get("GRADTOOL_CONFIG"), os.environ.get("GRADTOOL_ISOLATED", "")
     if any(word.startswith(("--con", "--iso")) for word in words):
@@ -195,7 +195,7 @@ def _said(command: click.Command, words: Sequence[str]) -> tuple[str | None, boo
     return given or None, isolated.lower() in ("1", "true", "t", "yes", "y", "on")
 
 
-def explained(error: click.BadParameter) -> Exception:
+def explain(error: click.BadParameter) -> Exception:
     """The error for a value that an option does not take: where it was said, if that was not the command line."""
     context, option = error.ctx, error.param
     if context is None or option is None or option.name is None:
@@ -212,7 +212,7 @@ def explained(error: click.BadParameter) -> Exception:
     return error
 
 
-def of(context: click.Context) -> Settings:
+def settings_of(context: click.Context) -> Settings:
     """What files say; nothing where there are none."""
     found: Settings | None = context.meta.get(SETTINGS)
     if found is None:

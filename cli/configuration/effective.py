@@ -37,14 +37,14 @@ def settings(found: Settings, names: Sequence[str], all_: bool) -> list[dict[str
         if name not in known:
             raise unknown("command", name, known)
     wanted = [each for name in names or known for each in (name, *commands.forms(name))]
-    rows = [row for name in wanted for row in _of_command(found, name)]
+    rows = [row for name in wanted for row in _command_rows(found, name)]
     return [row for row in rows if all_ or row["origin"] != NOBODY]
 
 
-def _of_command(found: Settings, name: str) -> Iterator[dict[str, Any]]:
-    command = commands.loaded(name)
+def _command_rows(found: Settings, name: str) -> Iterator[dict[str, Any]]:
+    command = commands.load(name)
     said = {setting.key: (value, source.place(path)) for setting, value, source, path in found.said(name, command)}
-    for key, setting in sorted(options.of(name, command).items()):
+    for key, setting in sorted(options.command_options(name, command).items()):
         option = next(p for p in command.params if p.name == setting.name)
         value, origin = said.get(key, (_default(option), NOBODY))
         variable = next((v for v in environment.names(name, key) if os.environ.get(v)), None)

@@ -104,7 +104,7 @@ def lines(text: str) -> dict[Path, int]:
             continue  # it goes on
         header = statement.lstrip().startswith("[")
         if header:
-            table = _entered(values, counts)
+            table = _enter_table(values, counts)
             told.setdefault(table, first)
         else:
             for path in _paths(values):
@@ -113,7 +113,7 @@ def lines(text: str) -> dict[Path, int]:
     return told
 
 
-def _entered(values: dict[str, Any], counts: dict[Path, int]) -> Path:
+def _enter_table(values: dict[str, Any], counts: dict[Path, int]) -> Path:
     """The table that a header begins; in a list of tables it is the last one, or a new one."""
     path: Path = ()
     inner: Any = values

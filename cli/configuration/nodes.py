@@ -41,7 +41,7 @@ class ValueNode:
     def problems(self, value: Any, path: Path) -> Iterator[Problem]:
         """Nothing, or that it is something else."""
         if not self.accepts(value):
-            yield Problem(path, f"expected {self.expected}, came {said(value)}")
+            yield Problem(path, f"expected {self.expected}, came {quote(value)}")
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema."""
@@ -59,7 +59,7 @@ class ListNode:
         """What is wrong with it and with each of its members."""
         if not isinstance(value, list):
             what = "a list of tables" if isinstance(self.of, TableNode) else f"a list, each {self.of.expected}"
-            yield Problem(path, f"expected {what}, came {said(value)}")
+            yield Problem(path, f"expected {what}, came {quote(value)}")
             return
         for number, member in enumerate(value):
             yield from self.of.problems(member, (*path, number))
@@ -91,7 +91,7 @@ class TableNode:
     def problems(self, value: Any, path: Path) -> Iterator[Problem]:
         """What is wrong with it and with what stands in it."""
         if not isinstance(value, dict):
-            yield Problem(path, f"expected a table, came {said(value)}")
+            yield Problem(path, f"expected a table, came {quote(value)}")
             return
         for key, member in value.items():
             node = self.members.get(key, self.others)
@@ -127,7 +127,7 @@ class TableNode:
 Node = ValueNode | ListNode | TableNode
 
 
-def said(value: Any) -> str:
+def quote(value: Any) -> str:
     """A value as a message quotes it."""
     from gradtool.engine.core.near_names import shorten
 
@@ -158,7 +158,7 @@ def switch(doc: str = "") -> ValueNode:
 
 def whole(least: int | None = None, most: int | None = None, doc: str = "") -> ValueNode:
     """An integer within bounds."""
-    return _bounded("an integer", "integer", _whole, least, most, doc)
+    return _bound("an integer", "integer", _whole, least, most, doc)
 
 
 def number(least: float | None = None, most: float | None = None, doc: str = "", above: bool = False) -> ValueNode:
@@ -167,10 +167,10 @@ def number(least: float | None = None, most: float | None = None, doc: str = "",
     Args:
         above: *least* itself is none.
     """
-    return _bounded("a number", "number", _number, least, most, doc, above)
+    return _bound("a number", "number", _number, least, most, doc, above)
 
 
-def _bounded(
+def _bound(
     what: str,
     kind: str,
     is_one: Callable[[Any], bool],

@@ -53,11 +53,11 @@ class OptionSetting:
         return self.key.replace("-", "_").upper()
 
 
-def of(name: str, command: click.Command) -> dict[str, OptionSetting]:
+def command_options(name: str, command: click.Command) -> dict[str, OptionSetting]:
     """The options of the command *name*, by key."""
     form = name.partition(" ")[2]
     told = (
-        _setting(name, p)
+        _make_setting(name, p)
         for p in command.params
         if isinstance(p, click.Option) and p.name not in _THEMSELVES and form not in p.opts
     )
@@ -69,7 +69,7 @@ def section(name: str) -> tuple[str, ...]:
     return tuple(name.replace(" --", " ").split())
 
 
-def _setting(command: str, option: click.Option) -> OptionSetting:
+def _make_setting(command: str, option: click.Option) -> OptionSetting:
     assert option.name is not None
     long = next((o for o in option.opts if o.startswith("--")), option.name.replace("_", "-")).removeprefix("--")
     node = _node(option)
@@ -77,7 +77,7 @@ def _setting(command: str, option: click.Option) -> OptionSetting:
         long,
         option.name,
         ListNode(node, _doc(option)) if option.multiple else node,
-        permitted.of(command, long),
+        permitted.class_of(command, long),
     )
 
 
@@ -105,37 +105,37 @@ def _node(option: click.Option) -> nodes.ValueNode:
 
 
 @cache
-def by_command() -> dict[str, dict[str, OptionSetting]]:
+def options_by_command() -> dict[str, dict[str, OptionSetting]]:
     """The options of every command, by command and key."""
-    return {name: of(name, commands.loaded(name)) for name in commands.every()}
+    return {name: command_options(name, commands.load(name)) for name in commands.every()}
 
 
 @cache
-def shared() -> dict[str, Node]:
+def shared_options() -> dict[str, Node]:
     """What may stand outside the tables of commands: options that most commands that have them mean alike.
 
     A command whose option of that name means something else (``graph --color``) takes nothing from there.
     """
     told: dict[str, Node] = {}
-    for key in sorted({key for settings in by_command().values() for key in settings}):
-        meanings = Counter(_meaning(s[key].node) for s in by_command().values() if key in s)
+    for key in sorted({key for settings in options_by_command().values() for key in settings}):
+        meanings = Counter(_option_type(s[key].node) for s in options_by_command().values() if key in s)
         (meaning, count), *others = meanings.most_common()
         if not others or count > others[0][1]:
             told[key] = next(
-                s[key].node for s in by_command().values() if key in s and _meaning(s[key].node) == meaning
+                s[key].node for s in options_by_command().values() if key in s and _option_type(s[key].node) == meaning
             )
     return told
 
 
 def takes(setting: OptionSetting) -> bool:
     """Whether an option means what stands outside the tables of commands."""
-    node = shared().get(setting.key)
-    return node is not None and _meaning(node) == _meaning(setting.node)
+    node = shared_options().get(setting.key)
+    return node is not None and _option_type(node) == _option_type(setting.node)
 
 
-def _meaning(node: Node) -> str:
+def _option_type(node: Node) -> str:
     """What two options that are the same have in common: their type."""
     if isinstance(node, ListNode):
-        return f"list of {_meaning(node.of)}"
+        return f"list of {_option_type(node.of)}"
     assert isinstance(node, nodes.ValueNode)
     return node.expected

@@ -21,7 +21,7 @@ _ENDS: Final[dict[Form, re.Pattern[str]]] = {"rows": re.compile(r"\[[^\]]*\]$"),
 _HINT: Final = "say it on the command line: a file in a folder decides about that folder alone"
 
 
-def resolved(value: str, use: Inside, source: ConfigurationFile, key: Path) -> str:
+def resolve(value: str, use: Inside, source: ConfigurationFile, key: Path) -> str:
     """Return *value* with its path as the current folder has it, without links.
 
     Raises:
@@ -33,10 +33,10 @@ def resolved(value: str, use: Inside, source: ConfigurationFile, key: Path) -> s
     if not file or file == "-":
         return value
     place = f"{source.place(key)}: {key[-1]}"
-    return f"{form}{equals}{inside(file, source.folder, place, use)}{after}"
+    return f"{form}{equals}{resolve_inside(file, source.folder, place, use)}{after}"
 
 
-def inside(file: str, folder: str, place: str, use: Inside = READ) -> str:
+def resolve_inside(file: str, folder: str, place: str, use: Inside = READ) -> str:
     """Return the path *file*, which a configuration file in *folder* names, as the current folder has it.
 
     Args:
@@ -53,20 +53,20 @@ def inside(file: str, folder: str, place: str, use: Inside = READ) -> str:
         return _glob(file, real, place)
     whole = confined.resolve(os.path.join(real, file), real)
     if whole is None:
-        raise _outside(file, real, place)
+        raise _outside_error(file, real, place)
     for path in () if use.writes else _links(whole):
         if confined.resolve(path, real) is None:
-            raise _outside(os.path.relpath(path, real), real, place)
-    return shown(whole)
+            raise _outside_error(os.path.relpath(path, real), real, place)
+    return shorten(whole)
 
 
 def _glob(pattern: str, folder: str, place: str) -> str:
     """A pattern; all files that it stands for lie below *folder*."""
     if os.pardir in pattern.replace(os.sep, "/").split("/") or os.path.isabs(pattern):
-        raise _outside(pattern, folder, place)
+        raise _outside_error(pattern, folder, place)
     whole = os.path.join(glob.escape(folder), pattern)
     for path in glob.glob(whole, recursive=True):
-        inside(os.path.relpath(path, folder), folder, place)
+        resolve_inside(os.path.relpath(path, folder), folder, place)
     return whole
 
 
@@ -76,20 +76,20 @@ def _links(path: str) -> Iterator[str]:
         yield from (p for p in (os.path.join(at, name) for name in (*folders, *files)) if os.path.islink(p))
 
 
-def _outside(file: str, folder: str, place: str) -> ConfigurationError:
+def _outside_error(file: str, folder: str, place: str) -> ConfigurationError:
     lexically = os.path.normpath(os.path.join(folder, file))
     leads = confined.resolve(os.path.dirname(lexically), folder) is not None and os.path.lexists(lexically)
     what = "is a link that leads" if leads and os.path.islink(lexically) else "lies"
     return ConfigurationError(f"{place}: {file} {what} outside the folder of {place.partition(':')[0]}", _HINT)
 
 
-def shown(path: str) -> str:
+def shorten(path: str) -> str:
     """A path as a message has it: relative where that is shorter."""
     relative = os.path.relpath(path)
     return path if relative.startswith(os.pardir) else relative
 
 
-def written(values: Any, use: Inside) -> Iterator[str]:
+def output_paths(values: Any, use: Inside) -> Iterator[str]:
     """Yield the paths in a resolved value at which something is written."""
     if not use.writes:
         return

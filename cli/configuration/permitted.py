@@ -153,6 +153,6 @@ CLASSES: Final[Mapping[str, Class]] = {
 UNKNOWN: Final = Never(f"it has no class{_LIES}")
 
 
-def of(command: str, key: str) -> Class:
+def class_of(command: str, key: str) -> Class:
     """Return the class of an option; one that no file sets where it has none."""
     return CLASSES.get(f"{command}.{key}") or CLASSES.get(key) or UNKNOWN

@@ -21,16 +21,16 @@ from .options import OptionSetting
 @cache
 def table() -> TableNode:
     """Everything that may stand in a file."""
-    by_command = options.by_command()
+    by_command = options.options_by_command()
     every = [setting for settings in by_command.values() for setting in settings.values()]
     refused = {setting.key: setting.refused for setting in every if setting.refused is not None}
     some = {setting.key for setting in every if setting.refused is None}
     # One that is refused in some commands alone is set in the tables of the others.
-    shared = {key: node for key, node in options.shared().items() if key not in refused}
+    shared = {key: node for key, node in options.shared_options().items() if key not in refused}
     members: dict[str, Any] = {
         **shared,
         **gate.TABLES,
-        **{name: _of(name) for name in commands.every() if " " not in name},
+        **{name: _command_table(name) for name in commands.every() if " " not in name},
     }
     why = {
         key: refused.get(key, _MEANINGS) if key not in some else _MEANINGS
@@ -43,12 +43,12 @@ _MEANINGS: Final = "it means different things in different commands: set it in t
 
 
 @cache
-def _of(name: str) -> TableNode:
+def _command_table(name: str) -> TableNode:
     """What may stand in the table of a command."""
-    settings = options.of(name, commands.loaded(name)).values()
+    settings = options.command_options(name, commands.load(name)).values()
     refused = {s.key: s.refused for s in settings if s.refused is not None}
     own = {s.key: s.node for s in settings if s.refused is None}
-    forms = {options.section(form)[-1]: _of(form) for form in commands.forms(name)}
+    forms = {options.section(form)[-1]: _command_table(form) for form in commands.forms(name)}
     return TableNode("option", {**own, **forms}, refused=refused, doc=_doc(name))
 
 
@@ -60,7 +60,7 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Problem]:
         return
     for key, value in values.items():
         # --backward has the name of a command.
-        part = _of(key) if key in names else gate.TABLES[key]
+        part = _command_table(key) if key in names else gate.TABLES[key]
         yield from part.problems(value, (key,))
 
 
@@ -98,16 +98,16 @@ class Settings:
         """What the files say for a command."""
         told = Said({}, {}, {})
         for setting, value, source, path in self.said(name, command):
-            resolved = _resolved(value, setting, source, path)
+            resolved = _resolve(value, setting, source, path)
             told.values[setting.name] = resolved
             told.places[setting.name] = f"{source.place(path)}: {path[-1]}"
             if setting.inside is not None:
-                told.written.update(dict.fromkeys(paths.written(resolved, setting.inside), source.folder))
+                told.written.update(dict.fromkeys(paths.output_paths(resolved, setting.inside), source.folder))
         return told
 
     def said(self, name: str, command: click.Command) -> Iterator[tuple[OptionSetting, Any, ConfigurationFile, Path]]:
         """What the files say for a command, the stronger later: option, value, file and key."""
-        settings = options.of(name, command) if self.sources else {}
+        settings = options.command_options(name, command) if self.sources else {}
         tables = {*gate.TABLES, *commands.every()}  # --backward has the name of a command
         section = options.section(name)
         for source in self.sources:
@@ -140,13 +140,13 @@ class Settings:
         return list(values), source
 
 
-def _resolved(value: Any, setting: OptionSetting, source: ConfigurationFile, path: Path) -> Any:
+def _resolve(value: Any, setting: OptionSetting, source: ConfigurationFile, path: Path) -> Any:
     """A value with its paths as they are meant: relative to the folder of the file, and below it."""
     if setting.inside is None:
         return value
     if isinstance(value, list):
-        return [_resolved(v, setting, source, path) for v in value]
-    return paths.resolved(value, setting.inside, source, path)
+        return [_resolve(v, setting, source, path) for v in value]
+    return paths.resolve(value, setting.inside, source, path)
 
 
 def read(names: Sequence[str]) -> Settings:

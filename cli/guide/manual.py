@@ -28,7 +28,7 @@ def page(called: str) -> str:
     """
     from ..main import cli
 
-    command: click.Command = commands.loaded(called) if called else cli
+    command: click.Command = commands.load(called) if called else cli
     listed = help_pages.forms(called) if called else ((each, commands.summary(each)) for each in commands.names())
     typed = "" if called == commands.OF_A_MODEL else called
     context = click.Context(command, info_name=f"gradtool {typed}".strip())
@@ -37,9 +37,9 @@ def page(called: str) -> str:
     lines = [
         f'.TH "{name(called).upper()}" "{SECTION}" "" "gradtool {__version__}" "gradtool"',
         ".SH NAME",
-        f"{_escaped(name(called))} \\- {_text(first)}",
+        f"{_escape(name(called))} \\- {_text(first)}",
         ".SH SYNOPSIS",
-        f".B {_escaped(context.info_name or '')}\n{_escaped(usage)}",
+        f".B {_escape(context.info_name or '')}\n{_escape(usage)}",
     ]
     if paragraphs:
         lines += [".SH DESCRIPTION", *(line for text in paragraphs for line in _paragraph(text))]
@@ -62,21 +62,21 @@ def _options(command: click.Command, context: click.Context) -> Iterator[tuple[s
 
 def _entries(entries: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Iterator[str]:
     for term, text in entries:
-        yield f".TP\n.B {_escaped(term)}\n{_text(text)}"
+        yield f".TP\n.B {_escape(term)}\n{_text(text)}"
 
 
 def _paragraph(text: str) -> list[str]:
     """A paragraph of a help text: as it stands after ``\\b``, else filled."""
     if "\b" in text:
-        return [".PP", ".nf", *map(_escaped, text.replace("\b", "").strip("\n").split("\n")), ".fi"]
+        return [".PP", ".nf", *map(_escape, text.replace("\b", "").strip("\n").split("\n")), ".fi"]
     return [".PP", _text(text)]
 
 
 def _text(text: str) -> str:
-    return _escaped(" ".join(text.split()))
+    return _escape(" ".join(text.split()))
 
 
-def _escaped(line: str) -> str:
+def _escape(line: str) -> str:
     """A line that ``man`` shows as it is: no macro, no escape, hyphens that can be searched."""
     line = line.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"^(?=[.'])", r"\\&", line)

@@ -40,10 +40,10 @@ class Message:
 
 def search(text: str) -> list[Message]:
     """Return the messages that *text* is, or is a part of, the closest first."""
-    words = _told(text)
+    words = _find_names(text)
     found = []
     for place, message in enumerate(MESSAGES):
-        theirs = _told(message.text)
+        theirs = _find_names(message.text)
         common = len(words & theirs)
         share = max(common / len(theirs), common / max(len(words), 1))
         if common >= _FEWEST and share >= _SHARE:
@@ -51,7 +51,7 @@ def search(text: str) -> list[Message]:
     return [message for _, _, message in sorted(found)[:3]]
 
 
-def _told(text: str) -> set[str]:
+def _find_names(text: str) -> set[str]:
     return set(_WORD.findall(text.lower())) - EMPTY
 
 

@@ -15,7 +15,7 @@ from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.scope import ExpressionNames, names_at
 from gradtool.viz.debugger.verbs import Reply, Verb
-from gradtool.viz.document.bundle import of_cell
+from gradtool.viz.document.bundle import cell_bundle
 
 from .names import SESSION
 from .refused import Failed
@@ -64,7 +64,7 @@ class CellOutput:
     def __init__(self, cell: Cell, reply: Reply) -> None:
         self.value = reply.value if reply.value is not None else reply.text
         self.failed = reply.failed
-        self._bundle = of_cell(cell)
+        self._bundle = cell_bundle(cell)
 
     def __repr__(self) -> str:
         return self._bundle.get("text/plain", "")
@@ -104,7 +104,7 @@ class Debugger:
         if reply.error is not None:
             raise Failed(cell.text)
         answer = CellOutput(cell, reply)
-        return answer if of_cell(cell) else None
+        return answer if cell_bundle(cell) else None
 
     def _verb(self, verb: Verb, word: str, rest: str) -> CellOutput | None:
         text = f"{word} {rest}".rstrip()

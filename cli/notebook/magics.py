@@ -21,8 +21,8 @@ from gradtool.engine.script import sessions
 from gradtool.paddle import _alias
 
 from .. import commands
-from ..boundary import told
-from ..context import taken_by
+from ..boundary import describe_error
+from ..context import capture_views
 from ..main import cli
 from .debugger import Debugger, SessionStatus
 from .names import CELL, SESSION, WATCH, magic_of
@@ -57,15 +57,15 @@ class Extension:
         self._put("cell", CELL, self._cell)
         self.register(self._debugger.magics(), yielding=True)
         if self._magic("cell", SESSION) is None:
-            self._put("cell", SESSION, self._debugged)
+            self._put("cell", SESSION, self._run_debug_cell)
         for event, act in self._events():
             self._shell.events.register(event, act)
-        source.call_files(self.session.called)
-        self.session.before_cell()
+        source.call_files(self.session.cell_name)
+        self.session.start_cell()
 
     def unload(self) -> None:
         """Take the magics away again; those that they replaced come back."""
-        self.session.after_cell()
+        self.session.end_cell()
         source.call_files(None)
         for event, act in self._events():
             self._shell.events.unregister(event, act)
@@ -77,7 +77,7 @@ class Extension:
                 self._shell.magics_manager.magics[kind][name] = before
 
     def _events(self) -> list[tuple[str, Callable[..., None]]]:
-        return [("pre_run_cell", self.session.before_cell), ("post_run_cell", self.session.after_cell)]
+        return [("pre_run_cell", self.session.start_cell), ("post_run_cell", self.session.end_cell)]
 
     def register(self, table: Mapping[str, Magic], yielding: bool = False) -> None:
         """Put a line magic in place for every entry of *table*; :meth:`unload` takes them away.
@@ -90,9 +90,9 @@ class Extension:
         """
         for name, (act, text) in table.items():
             if not yielding:
-                self._put("line", name, self._guarded(name, act, text))
+                self._put("line", name, self._guard(name, act, text))
             elif self._magic("line", name) is None:
-                magic = self._guarded(name, act, text)
+                magic = self._guard(name, act, text)
                 vars(magic)["_ipython_magic_no_var_expand"] = True
                 self._put("line", name, magic)
 
@@ -103,7 +103,7 @@ class Extension:
         self._before.append((kind, name, self._magic(kind, name)))
         self._shell.register_magic_function(magic, kind, name)
 
-    def _guarded(self, name: str, act: Callable[[str], Any], text: str) -> Callable[[str], Any]:
+    def _guard(self, name: str, act: Callable[[str], Any], text: str) -> Callable[[str], Any]:
         def magic(line: str) -> Any:
             with self.session.aside(), sessions.within(self.session):
                 try:
@@ -111,7 +111,7 @@ class Extension:
                 except Failed:
                     raise
                 except (Exception, click.Abort) as error:
-                    lines, code = told(error, line.split(), explained=True)
+                    lines, code = describe_error(error, line.split(), explained=True)
                     raise Refused(lines, code) from None
 
         magic.__name__ = magic.__qualname__ = name
@@ -129,7 +129,7 @@ class Extension:
     def _run(self, words: list[str]) -> CommandOutput | SessionStatus | None:
         """What a command line answers; None if everything was written to files."""
         shown, before = CommandOutput(), self.session.book
-        with taken_by(shown):
+        with capture_views(shown):
             code = cli.main(words, prog_name="gradtool", standalone_mode=False)
         shown.code = code if isinstance(code, int) else shown.code
         opened = self.session.book
@@ -137,10 +137,10 @@ class Extension:
             return SessionStatus(opened, shown.notes)
         return None if shown.empty else shown
 
-    def _debugged(self, line: str, cell: str) -> Any:
+    def _run_debug_cell(self, line: str, cell: str) -> Any:
         """A cell of the debugger's session: a verb, or Python of several lines that sees v, cur, ins, outs, …"""
         text = "\n".join([*([line] if line.strip() else []), cell.removesuffix("\n")])
-        return self._guarded(SESSION, self._debugger.line, "")(text)
+        return self._guard(SESSION, self._debugger.line, "")(text)
 
     def _cell(self, line: str, cell: str) -> CommandOutput | SessionStatus | None:
         """Run a command on the rest of the cell: %%gradtool backward --no-grad head.b_0
@@ -150,7 +150,7 @@ class Extension:
         """
         name = self.session.cell()
         self.session.keep(name, cell)
-        act = self._guarded(CELL, lambda text: self._run(_with_model(_words(text), name)), "")
+        act = self._guard(CELL, lambda text: self._run(_add_model(_words(text), name)), "")
         shown: CommandOutput | SessionStatus | None = act(line)
         return shown
 
@@ -175,7 +175,7 @@ def _words(line: str) -> list[str]:
         raise CommandError(f"{line.strip()}: {error}") from None
 
 
-def _with_model(words: list[str], name: str) -> list[str]:
+def _add_model(words: list[str], name: str) -> list[str]:
     """The command line with the MODEL that a cell leaves out, or writes as ``-``."""
     if "-" in words:
         return [name if w == "-" else w for w in words]

@@ -37,9 +37,9 @@ def as_magic(command: str) -> str:
     """``gradtool why b model`` as ``%why b model``; another line as it is."""
     words = shlex.split(command) if command.startswith("gradtool ") else []
     magic = magic_of(words[1]) if len(words) > 1 else None
-    return command if magic is None else " ".join([f"%{magic}", *map(_quoted, words[2:])])
+    return command if magic is None else " ".join([f"%{magic}", *map(_quote, words[2:])])
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     """*word* as a magic reads it back: no shell looks at its brackets."""
     return word if re.fullmatch(r"""[^\s'"\\]+""", word) else shlex.quote(word)

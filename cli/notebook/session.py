@@ -42,13 +42,13 @@ class NotebookSession(Live):
 
     # -- watching cells -----------------------------------------------------------------------------------------------
 
-    def before_cell(self, *_: Any) -> None:
+    def start_cell(self, *_: Any) -> None:
         """Watch from here on, if cells are watched; a cell begins."""
         self.end()
         if self.watches:
             self.begin()
 
-    def after_cell(self, *_: Any) -> None:
+    def end_cell(self, *_: Any) -> None:
         """Watch no more; the cell is over."""
         self.end()
 
@@ -58,13 +58,13 @@ class NotebookSession(Live):
         """What the cell that is running is called: ``In[3]``."""
         frame: Any = sys._getframe(1)
         while frame is not None:
-            name = self.called(frame.f_code.co_filename)
+            name = self.cell_name(frame.f_code.co_filename)
             if name is not None:
                 return name
             frame = frame.f_back
         return f"In[{self._shell.execution_count}]"
 
-    def called(self, file: str) -> str | None:
+    def cell_name(self, file: str) -> str | None:
         """``In[3]``, if that is what *file* stands for."""
         name = self._shell.compile.format_code_name(file)
         return None if name is None else str(name[1])
@@ -103,7 +103,7 @@ class NotebookSession(Live):
         """What the notebook has under a name, or None."""
         return self.names().get(name)
 
-    def debugging(self, book: Notebook) -> None:
+    def start_debugging(self, book: Notebook) -> None:
         """Have the debugger's magics work on *book*."""
         self.book = book
 

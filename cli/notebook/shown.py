@@ -9,13 +9,13 @@ from html import escape
 from typing import Any
 
 from gradtool.viz.forms import FORMS
-from gradtool.viz.picture import framed
+from gradtool.viz.picture import embed_page
 from gradtool.viz.text import printable
 from gradtool.viz.tones import LOUD
 from gradtool.viz.views.view import Table, View, to_ascii, to_markdown, to_text
 
 from ..errors import CLEAN
-from ..files import Content, encoded
+from ..files import Content, encode
 from .names import as_magic
 
 _LEFT = ' style="text-align:left"'
@@ -60,16 +60,16 @@ class CommandOutput:
     def text(self, text: str, form: str) -> None:
         """A finished text."""
         self._text.append(text.rstrip("\n"))
-        self._html.append(_preformatted(self._text[-1]))
+        self._html.append(_preformat(self._text[-1]))
 
     def picture(self, picture: Content, form: str, text: Content) -> None:
         """A picture. A page is framed, so that its scripts reach nothing outside; viewers that take frames out are left
         with the text below it."""
-        plain = encoded(text).decode()
+        plain = encode(text).decode()
         self._text.append(plain.rstrip("\n"))
         if form == "html":
-            self._html.append(framed(encoded(picture).decode()))
-            self._html.append(f"<details><summary>as text</summary>{_preformatted(plain)}</details>")
+            self._html.append(embed_page(encode(picture).decode()))
+            self._html.append(f"<details><summary>as text</summary>{_preformat(plain)}</details>")
         elif isinstance(picture, bytes):
             self._bundle[_MIME[form]] = base64.b64encode(picture).decode("ascii")
         elif form in _MIME:
@@ -97,12 +97,12 @@ class CommandOutput:
 
 def _html_of(report: View) -> Iterator[str]:
     for block in report.blocks:
-        yield _table(block) if isinstance(block, Table) else _preformatted(block)
+        yield _table(block) if isinstance(block, Table) else _preformat(block)
     if report.next:
         yield f"<p><small>next: {' · '.join(f'<code>{escape(n)}</code>' for n in report.next)}</small></p>"
 
 
-def _preformatted(text: str) -> str:
+def _preformat(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 

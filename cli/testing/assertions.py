@@ -40,7 +40,7 @@ def _claim(check: Callable[_P, str]) -> Callable[_P, None]:
     """An assertion made of a function that says what is wrong; the frames of both stay out of the traceback."""
 
     @functools.wraps(check)
-    def asserted(*args: _P.args, **kwargs: _P.kwargs) -> None:
+    def check_claim(*args: _P.args, **kwargs: _P.kwargs) -> None:
         __tracebackhide__ = True
         error: Exception | None = None
         try:
@@ -56,7 +56,7 @@ def _claim(check: Callable[_P, str]) -> Callable[_P, None]:
         if error is not None:
             raise error from None
 
-    return asserted
+    return check_claim
 
 
 @_claim
@@ -86,12 +86,15 @@ def assert_all_parameters_get_gradients(
     """
     __tracebackhide__ = True
     patterns = [except_] if isinstance(except_, str) else list(except_)
-    with held.asked(loss, feed, graph_will_do=True) as (_, request), held.opened(request, **Why.needs) as model:
+    with (
+        held.request_for(loss, feed, graph_will_do=True) as (_, request),
+        held.open_model(request, **Why.needs) as model,
+    ):
         case = model.case(Why())
         subjects, answers = case.subjects(), case.answers()
         selection = model.selection()
         spared = {*map(selection.shown, selection.select("except_", patterns, SILENT, parameters_only=True))}
-    lacking = [a for a in (_without(a, spared) for a in answers if _lacks(a, zero)) if a is not None]
+    lacking = [a for a in (_remove_spared(a, spared) for a in answers if _lacks(a, zero)) if a is not None]
     return _parameters(lacking, len(subjects))
 
 
@@ -104,7 +107,7 @@ def _lacks(answer: Answer, zero: bool) -> bool:
     return not answer.has_gradient and not (zero and answer.verdict.is_zero)
 
 
-def _without(answer: Answer, spared: set[str]) -> Answer | None:
+def _remove_spared(answer: Answer, spared: set[str]) -> Answer | None:
     """The answer about those of its tensors that are not spared; None if all are."""
     names = [name for name in (answer.name, *answer.also) if name not in spared]
     return replace(answer, name=names[0], also=tuple(names[1:])) if names else None
@@ -143,14 +146,14 @@ def assert_no_nan(loss: Any, *, feed: Mapping[str, Any] | None = None) -> str:
     >>> assert_no_nan(lambda: paddle.sqrt(x).sum())
     """
     __tracebackhide__ = True
-    with held.asked(loss, feed) as (holder, request):
+    with held.request_for(loss, feed) as (holder, request):
         return _births(holder.births_of(request))
 
 
 def _births(births: Births) -> str:
     if births.story.clean:
         return ""
-    return "\n".join(["a number is not finite", "", *to_lines(views.of(births))])
+    return "\n".join(["a number is not finite", "", *to_lines(views.view_of(births))])
 
 
 @_claim
@@ -195,10 +198,10 @@ def assert_gradcheck(
     if not wrong and not open_:
         return ""
     told = [f"{len(wrong)} wrong"] * bool(wrong) + [f"{len(open_)} not checked"] * bool(open_)
-    return "\n".join([f"of {count(len(entries), 'gradient')}: {', '.join(told)}", *map(_checked, [*wrong, *open_])])
+    return "\n".join([f"of {count(len(entries), 'gradient')}: {', '.join(told)}", *map(_check, [*wrong, *open_])])
 
 
-def _checked(entry: LeafCheck) -> str:
+def _check(entry: LeafCheck) -> str:
     order = f" of order {entry.order}" if entry.order > 1 else ""
     lines = [f"{entry.name or 'the input'}{order}: {entry.status}"]
     if entry.status == WRONG:
@@ -231,6 +234,6 @@ def assert_graph_matches(loss: Any, file: str | os.PathLike[str], *, no_grad: Se
     """
     __tracebackhide__ = True
     outer = held.current()
-    with held.asked(loss) as (_, request), held.opened(request) as model:
+    with held.request_for(loss) as (_, request), held.open_model(request) as model:
         outline = model.outline(Backward(no_grad=tuple(no_grad)))
-    return golden.compared(outline, golden.path(file, outer), update=outer is not None and outer.update)
+    return golden.compare(outline, golden.path(file, outer), update=outer is not None and outer.update)

@@ -22,7 +22,7 @@ from gradtool.engine.gate.report import Report
 from gradtool.engine.gate.subject import Subject
 
 from .. import commands, configuration, gating
-from ..computing import computing
+from ..computing import compute_on
 from ..main import cli
 
 _WRITES = {"update": "--update writes golden files", "write_baseline": "--write-baseline writes the baseline"}
@@ -95,7 +95,7 @@ class Gate:
         question = self.asked.question
         jobs = question.jobs if question.jobs is not None else os.cpu_count() or 1
         try:
-            with self.here(), computing(*self.computing):
+            with self.here(), compute_on(*self.computing):
                 whole = replace(question, jobs=jobs).ask(named)
         except CommandError as error:
             self._reports |= {id(subject): error for subject in all_}
@@ -134,9 +134,9 @@ _KEY: pytest.StashKey[Gate] = pytest.StashKey()
 def _gate(config: Any, folder: str) -> Gate:
     words = [w for name in ("select", "ignore") for v in config.getoption(f"gradtool_{name}") for w in (f"--{name}", v)]
     outer = click.Context(cli, info_name="gradtool")
-    command = commands.loaded("check")
+    command = commands.load("check")
     try:
-        configuration.held(outer, "check", command, words)
+        configuration.set_defaults(outer, "check", command, words)
         context = command.make_context("check", words, parent=outer)
         values = dict(context.params)
         for name, what in _WRITES.items():
@@ -145,10 +145,10 @@ def _gate(config: Any, folder: str) -> Gate:
         for name in ("models", "watch", "form", "out", "output", "quiet", "verbose", "ascii_", "show_files"):
             del values[name]
         on = values.pop("backend"), values.pop("device"), values.pop("precision"), values.pop("threads")
-        asked = gating.asked(context, values)
-        _, source = configuration.of(context).listed("models")
+        asked = gating.read_options(context, values)
+        _, source = configuration.settings_of(context).listed("models")
     except click.BadParameter as error:
-        told = configuration.explained(error)
+        told = configuration.explain(error)
         assert isinstance(told, (click.BadParameter, CommandError))
         raise pytest.UsageError(f"gradtool: {told.message}") from None
     except CommandError as error:

@@ -39,10 +39,10 @@ class GradientsFixture:
 
     def nan(self, loss: Any, *, feed: Mapping[str, Any] | None = None) -> Births:
         """Where NaN and infinity are born, as ``gradtool nan``."""
-        with held.asked(loss, feed) as (holder, request):
+        with held.request_for(loss, feed) as (holder, request):
             return holder.births_of(request)
 
 
 def _answer(loss: Any, question: Question[A], feed: Mapping[str, Any] | None) -> A:
-    with held.asked(loss, feed) as (_, request):
+    with held.request_for(loss, feed) as (_, request):
         return question.ask(request)

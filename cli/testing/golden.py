@@ -24,7 +24,7 @@ def path(file: str | os.PathLike[str], holder: TestedSession | None) -> Path:
     return folder / file
 
 
-def compared(outline: Outline, file: Path, *, update: bool) -> str:
+def compare(outline: Outline, file: Path, *, update: bool) -> str:
     """What differs between a graph and the one that *file* keeps; empty if nothing does.
 
     Args:
@@ -50,13 +50,15 @@ def compared(outline: Outline, file: Path, *, update: bool) -> str:
             if not update:
                 answer = Differences(kept, outline, found, (file.name, outline.title))
                 last = "if this is meant: pytest --gradtool-update"
-                return "\n".join([f"the graph is not that of {file.name}", "", *to_lines(views.of(answer)), "", last])
+                return "\n".join(
+                    [f"the graph is not that of {file.name}", "", *to_lines(views.view_of(answer)), "", last]
+                )
     write_files({str(file): golden.write(outline).encode()})
     _written.append(file.name)
     return ""
 
 
-def taken() -> list[str]:
+def take_written() -> list[str]:
     """The names of the files that were written since this was asked last."""
     names = [*_written]
     _written.clear()

@@ -75,8 +75,8 @@ class TestedSession(Live):
         """As in the base."""
         return self._names
 
-    def _watching(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
-        yield from super()._watching()
+    def _watchers(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
+        yield from super()._watchers()
         yield state.made.watch(self._born)
         yield state.passes.watch(self._began)
         yield watch.watch(self._adapter)
@@ -91,8 +91,8 @@ class TestedSession(Live):
             names = {name: value for scope in frames_running(sys._getframe(1)) for name, value in scope.values.items()}
             self.backpropagated.append((how, roots[0], names))
 
-    def _appended(self, loss: Variable, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
-        super()._appended(loss, listed, no_grad, checkpoints)
+    def _note_append(self, loss: Variable, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
+        super()._note_append(loss, listed, no_grad, checkpoints)
         self.backpropagated.append(("append_backward", loss, {}))
 
     @contextlib.contextmanager
@@ -148,7 +148,7 @@ class TestedSession(Live):
 
         What was born forward, before anyone asked, was seen by :attr:`hunt`.
         """
-        with opened(request) as model:
+        with open_model(request) as model:
             try:
                 model.must_be_finite()
             except CommandError as bad:
@@ -179,13 +179,13 @@ class TestedSession(Live):
         """Nothing has a name that commands could use."""
         return None
 
-    def debugging(self, book: Any) -> None:
+    def start_debugging(self, book: Any) -> None:
         """There is no prompt in a test."""
         raise CommandError("a test has no prompt", "gradtool debug FILE opens the debugger on a model file")
 
 
 @contextlib.contextmanager
-def opened(request: Request, **needs: Any) -> Iterator[Model]:
+def open_model(request: Request, **needs: Any) -> Iterator[Model]:
     """The model of a request that :meth:`TestedSession.about` gave.
 
     Args:
@@ -204,19 +204,19 @@ def current() -> TestedSession | None:
 
 
 @contextlib.contextmanager
-def watched(item: Any) -> Iterator[None]:
+def watch_test(item: Any) -> Iterator[None]:
     """Watch a test with its fixtures.
 
     Args:
         item: pytest's.
     """
     held = TestedSession(item.name, _Values(item), str(item.path), update=item.config.getoption("gradtool_update"))
-    with _watching(held):
+    with _watch(held):
         yield
 
 
 @contextlib.contextmanager
-def _watching(held: TestedSession) -> Iterator[TestedSession]:
+def _watch(held: TestedSession) -> Iterator[TestedSession]:
     _current.append(held)
     held.begin()
     try:
@@ -248,7 +248,7 @@ class _Values(Mapping[str, Any]):
 
 
 @contextlib.contextmanager
-def asked(
+def request_for(
     loss: Any, feed: Mapping[str, Any] | None = None, *, graph_will_do: bool = False
 ) -> Iterator[tuple[TestedSession, Request]]:
     """What holds *loss*, and a request for its model; a function is called under watch and gives the loss.
@@ -265,7 +265,7 @@ def asked(
         holder = current() or TestedSession("loss", {}, kept=journal.current())
         if callable(loss) and not isinstance(loss, (Tensor, Variable)):
             if current() is None:
-                stack.enter_context(_watching(holder))
+                stack.enter_context(_watch(holder))
             names["function"] = loss
             with running.listen():
                 loss = _loss_in(loss())

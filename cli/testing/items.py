@@ -84,7 +84,7 @@ class ModelItem(pytest.Item):
         everything = gate_of(self.config)
         models = [item.model for item in self.session.items if isinstance(item, ModelItem)]
         report = everything.report(self.model, models)
-        text = gate.rendered(report, "full").rstrip()
+        text = gate.render(report, "full").rstrip()
         if everything.fails(report):
             raise GateFailure(text)
         if report.results:

@@ -72,7 +72,7 @@ def failure(item: Any) -> str:
         report = _report(holder, words)
     except (CommandError, GradtoolError) as error:
         return f"gradtool: {error}"
-    return gate.rendered(report, "full").rstrip() if report.findings else ""
+    return gate.render(report, "full").rstrip() if report.findings else ""
 
 
 def _words(item: Any) -> dict[str, Any]:

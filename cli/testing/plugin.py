@@ -66,7 +66,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
     from . import held
 
-    with held.watched(item):
+    with held.watch_test(item):
         return (yield)
 
 
@@ -145,7 +145,7 @@ def _is_test_file(path: Path, parent: pytest.Collector) -> bool:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Say which graphs were written."""
     held = sys.modules.get("gradtool.cli.testing.golden")
-    written = [] if held is None else held.taken()
+    written = [] if held is None else held.take_written()
     if written:
         terminalreporter.section("gradtool")
         for path in written:

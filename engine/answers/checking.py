@@ -342,7 +342,7 @@ def of_program(
             global_scope().values[name] = along[p].astype(p.dtype.numpy)
         products = gradients([g for _, g in pairs], [p for p, _ in pairs], directions)
         seconds = {p: h for (p, _), h in zip(pairs, products, strict=True) if h is not None}
-    rounds = of_steps.told(_FORWARD)
+    rounds = of_steps.watch_steps(_FORWARD)
     fetch = [loss, *(g for _, g in pairs), *seconds.values()]
     with watch.watch(rounds):
         values = dict(zip(fetch, run(fetch), strict=True))

@@ -29,7 +29,7 @@ from ..runs import elsewhere, wiring
 from ..runs.calls import PassRecord, Pull, flat
 from ..runs.ledger import stand_guard
 from ..runs.numbering import Numbering
-from ..runs.recorder import acting
+from ..runs.recorder import acting_hooks
 from ..runs.timeline import NOBODY, Entry, FixedOperand
 from ..view.graph import BACKWARD, FORWARD
 from .differentiated import DifferentiatedOperator
@@ -241,14 +241,14 @@ class Retelling(Numbering):
             self._programs(event)
 
     def _note_computed(self, event: watch.Computed) -> None:
-        self._computed(event)
+        self._number_computed(event)
         call = self._calls[-1]
         entry = self._entry(event.op.type, FORWARD, event.loc, call)
         wiring.forward(entry, call, self._store)
         self._events(event)
 
     def _note_doubled(self, event: watch.Doubled) -> None:
-        self._doubled(event)
+        self._number_copy(event)
 
     def _note_began(self, event: watch.Began) -> None:
         self._passes.append(self._last)
@@ -263,7 +263,7 @@ class Retelling(Numbering):
         if work is None or event.recorded:  # its rule was computed on tensors, operator by operator
             self._events(event)
             return
-        self._hooked[id(event)] = hooks = acting(node) if node.hooks is not None else {}
+        self._hooked[id(event)] = hooks = acting_hooks(node) if node.hooks is not None else {}
         self._pulled(event)
         pull = work.events.pop()
         assert isinstance(pull, Pull)
@@ -444,7 +444,7 @@ class Retelling(Numbering):
         results = {n for n in numbers if n is not None}
         chosen = [entry for entry in self._leading_to({*results}, ()) if entry.inputs]
         with watch.pause_watchers():
-            yield from elsewhere.timed(chosen, self._parts.get, self._store, self.backend, results, runs)
+            yield from elsewhere.time_backend(chosen, self._parts.get, self._store, self.backend, results, runs)
 
 
 def _is_users(node: Any) -> bool:

@@ -26,7 +26,7 @@ def roundings(run: Timeline, names: Iterable[str]) -> Mapping[str, float]:
         array = run.store.get(number) if value.maker == NOBODY and number in run.store else None
         if array is not None and getattr(array, "dtype", None) in (np.float32, np.float16):
             edits.append(Edit(0, number, wide(array), ""))
-    precise = Branch.with_edits(run, "double", 0, edits)
+    precise = Branch.add_edits(run, "double", 0, edits)
     gradients = {run.find(name, 0): number for name, number in run.results.items()}
     found = {}
     for name in names:

@@ -19,7 +19,7 @@ class Answered(Result):
         return 0
 
     def __str__(self) -> str:
-        return str(upward.part("results").printed(self)).rstrip("\n")
+        return str(upward.part("results").print_answer(self)).rstrip("\n")
 
     @property
     def data(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class Result:
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         """Yield what rich prints: the text, and tables in the colours of their meaning."""
-        yield from _results().on_terminal(self)
+        yield from _results().render_terminal(self)
 
 
 def _results() -> Any:

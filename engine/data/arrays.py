@@ -44,11 +44,11 @@ def identity(path: str) -> str:
             if not system.isdir(inner):
                 return str(system.checksum(inner))
             # What a file system says of a folder need not change with the files in it.
-            return digests.of_parts((file, system.checksum(file)) for file in sorted(system.find(inner)))
+            return digests.digest_parts((file, system.checksum(file)) for file in sorted(system.find(inner)))
         except OSError as error:
             raise CommandError(f"cannot read {path}: {error}") from None
     try:
-        return digests.of_file(path)
+        return digests.digest_file(path)
     except OSError as error:
         raise CommandError(f"cannot read {path}: {error.strerror or error}") from None
 
@@ -59,7 +59,7 @@ def length(path: str) -> int:
     Raises:
         CommandError: it cannot be read, or its arrays differ in that.
     """
-    arrays = _opened(path)
+    arrays = _open(path)
     lengths = {name: _rows(array, name, path) for name, array in arrays.items()}
     if not lengths:
         raise CommandError(f"{path} holds no arrays")
@@ -78,30 +78,30 @@ def _rows(array: Any, name: str | None, path: str) -> int:
     return int(array.shape[0])
 
 
-def taken(portion: Portion, chosen: Sequence[int] | None = None, dtype: str | None = None) -> dict[str | None, Array]:
+def take(portion: Portion, chosen: Sequence[int] | None = None, dtype: str | None = None) -> dict[str | None, Array]:
     """The arrays of a portion of the data.
 
     Args:
         chosen: the rows in place of the portion's own; they may come several times.
         dtype: what floating numbers become; None to leave them as they are.
     """
-    told = _taken(portion, chosen)
+    told = _take(portion, chosen)
     if dtype is None:
         return told
     return {name: array.astype(dtype) if array.dtype.kind == "f" else array for name, array in told.items()}
 
 
-def _taken(portion: Portion, chosen: Sequence[int] | None) -> dict[str | None, Array]:
-    arrays = _opened(portion.path)
+def _take(portion: Portion, chosen: Sequence[int] | None) -> dict[str | None, Array]:
+    arrays = _open(portion.path)
     if chosen is not None:
-        return {name: _gathered(array, chosen) for name, array in arrays.items()}
+        return {name: _gather(array, chosen) for name, array in arrays.items()}
     if portion.rows is None:
         return {name: _own(array[...]) for name, array in arrays.items()}
     first, after = portion.rows
     return {name: _own(array[first:after]) for name, array in arrays.items()}
 
 
-def _gathered(array: Any, rows: Sequence[int]) -> Array:
+def _gather(array: Any, rows: Sequence[int]) -> Array:
     return _own(np.concatenate([np.asarray(array[row : row + 1]) for row in rows]))
 
 
@@ -116,7 +116,7 @@ def _open_as(path: str, stamp: tuple[object, ...]) -> Mapping[str | None, Any]:
     return _reader(path)(path)
 
 
-def _opened(path: str) -> Mapping[str | None, Any]:
+def _open(path: str) -> Mapping[str | None, Any]:
     """The arrays of a file; the last one stays open, as long as it is what it was."""
     stamp: tuple[object, ...] = ()
     if not is_remote(path):
@@ -141,14 +141,14 @@ def _reader(path: str) -> Reader:
 # -- one reader for each ending ---------------------------------------------------------------------------------------
 
 
-def _of_npz(path: str) -> Mapping[str | None, Any]:
+def _open_npz(path: str) -> Mapping[str | None, Any]:
     if is_remote(path):
-        return _loaded(path)
-    with npz.told(path, CommandError) as fail:
-        return npz.mapped(path, fail)
+        return _load(path)
+    with npz.report_errors(path, CommandError) as fail:
+        return npz.map_arrays(path, fail)
 
 
-def _loaded(path: str) -> Mapping[str | None, Any]:
+def _load(path: str) -> Mapping[str | None, Any]:
     """The arrays of an ``.npz`` or ``.npy`` file behind a protocol, read as a whole."""
     system, inner = file_system(path)
     try:
@@ -158,7 +158,7 @@ def _loaded(path: str) -> Mapping[str | None, Any]:
         raise CommandError(f"cannot read {path}: {error}") from None
 
 
-def _of_parquet(path: str) -> Mapping[str | None, Any]:
+def _open_parquet(path: str) -> Mapping[str | None, Any]:
     parquet = _library("pyarrow.parquet", "pyarrow", path)
     arrow = import_module("pyarrow")
     try:
@@ -188,15 +188,15 @@ def _column(column: Any, name: str, path: str) -> Array:
     return matrix
 
 
-def _of_zarr(path: str) -> Mapping[str | None, Any]:
-    return stores.opened(_library("zarr", "zarr", path), path)
+def _open_zarr(path: str) -> Mapping[str | None, Any]:
+    return stores.open_store(_library("zarr", "zarr", path), path)
 
 
 READERS: Final[Mapping[str, Reader]] = {
-    ".npz": _of_npz,
-    ".npy": _of_npz,
-    ".parquet": _of_parquet,
-    ".zarr": _of_zarr,
+    ".npz": _open_npz,
+    ".npy": _open_npz,
+    ".parquet": _open_parquet,
+    ".zarr": _open_zarr,
 }
 """Ending -> what reads such a file."""
 

@@ -10,7 +10,7 @@ from typing import Final
 _PIECE: Final = 1 << 20
 
 
-def of_file(path: str) -> str:
+def digest_file(path: str) -> str:
     """What a file or a folder of arrays holds; of a folder, the names, sizes and times of its files."""
     digest = hashlib.sha256()
     if os.path.isdir(path):
@@ -27,7 +27,7 @@ def of_file(path: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def of_parts(parts: Iterable[tuple[str, object]]) -> str:
+def digest_parts(parts: Iterable[tuple[str, object]]) -> str:
     """What stands for a folder behind a protocol: the names of its files, and what stands for each of them."""
     digest = hashlib.sha256()
     for name, told in parts:

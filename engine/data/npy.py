@@ -131,7 +131,7 @@ def _shape(text: str, fail: Fail) -> tuple[int, ...]:
     return shape
 
 
-def mapped(path: str, head: Header, place: int) -> Array:
+def map_array(path: str, head: Header, place: int) -> Array:
     """The array whose bytes begin at *place* of a file, read when they are looked at, in the byte order of the file."""
     if not head.nbytes:
         return np.empty(head.shape, head.dtype)

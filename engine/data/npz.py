@@ -23,7 +23,7 @@ Room = Callable[[str | None], int | None]
 
 
 @contextmanager
-def told(path: str, error: type[CommandError] = Unreadable) -> Iterator[Fail]:
+def report_errors(path: str, error: type[CommandError] = Unreadable) -> Iterator[Fail]:
     """Inside, what is wrong with the file at *path* is an *error*; gives what says so of its contents."""
 
     def fail(why: str) -> NoReturn:
@@ -36,7 +36,7 @@ def told(path: str, error: type[CommandError] = Unreadable) -> Iterator[Fail]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[tuple[BinaryIO, int, bool]]:
+def _open(path: str) -> Iterator[tuple[BinaryIO, int, bool]]:
     """The file at *path*, how many bytes it has, and whether it is one array (``.npy``)."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -55,21 +55,21 @@ def read(path: str, room: Room, fail: Fail) -> dict[str | None, Array]:
     Raises:
         OSError: the file cannot be read.
     """
-    with _opened(path) as (file, size, is_one):
+    with _open(path) as (file, size, is_one):
         return {None: _lone(file, size, room, fail)} if is_one else _Arrays(file, size, fail).arrays(room)
 
 
-def mapped(path: str, fail: Fail) -> dict[str | None, Array]:
+def map_arrays(path: str, fail: Fail) -> dict[str | None, Array]:
     """As :func:`read`, but what is stored without compression is read when it is looked at; its checksum is not.
 
     Raises:
         OSError: the file cannot be read.
     """
-    with _opened(path) as (file, size, is_one):
+    with _open(path) as (file, size, is_one):
         if is_one:
             head = _head(file, size, fail)
-            return {None: npy.mapped(path, head, head.length)}
-        return _Arrays(file, size, fail).mapped(path)
+            return {None: npy.map_array(path, head, head.length)}
+        return _Arrays(file, size, fail).map_arrays(path)
 
 
 def _head(file: BinaryIO, size: int, fail: Fail) -> npy.Header:
@@ -111,7 +111,7 @@ class _Arrays(ZipArchive):
         heads = [self.header(*entry) for entry in zip(members, places, rooms, strict=True)]
         return {n: self.array(m, p, h) for n, m, p, h in zip(names, members, places, heads, strict=True)}
 
-    def mapped(self, path: str) -> dict[str | None, Array]:
+    def map_arrays(self, path: str) -> dict[str | None, Array]:
         """As :meth:`arrays`, of whatever size; stored members are read when they are looked at."""
         members = list(self.members())
         names = [m.name.removesuffix(".npy") for m in members]
@@ -122,7 +122,7 @@ class _Arrays(ZipArchive):
         for name, member, place in zip(names, members, self.places(members), strict=True):
             head = self.header(member, place, None)
             whole = member.method != STORED
-            told[name] = self.array(member, place, head) if whole else npy.mapped(path, head, place + head.length)
+            told[name] = self.array(member, place, head) if whole else npy.map_array(path, head, place + head.length)
         return told
 
     def header(self, member: Member, place: int, room: int | None) -> npy.Header:

@@ -32,7 +32,7 @@ def stamp(path: str) -> tuple[object, ...]:
     return tuple((file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in sorted(files))
 
 
-def opened(zarr: ModuleType, path: str) -> Mapping[str | None, Any]:
+def open_store(zarr: ModuleType, path: str) -> Mapping[str | None, Any]:
     """The arrays by name; a lone one under None.
 
     Args:

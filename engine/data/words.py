@@ -26,7 +26,7 @@ def is_of_rows(word: str) -> bool:
     return _WORD.fullmatch(word) is not None and not os.path.exists(word)
 
 
-def of_rows(portion: Portion, chosen: Sequence[int] | None = None) -> str | None:
+def rows_word(portion: Portion, chosen: Sequence[int] | None = None) -> str | None:
     """The word for some of the data; None where that would be too long.
 
     Args:
@@ -40,7 +40,7 @@ def of_rows(portion: Portion, chosen: Sequence[int] | None = None) -> str | None
     return f"{portion.path}[{first}]" if after == first + 1 else f"{portion.path}[{first}:{after}]"
 
 
-def taken(word: str) -> dict[str | None, Array]:
+def take(word: str) -> dict[str | None, Array]:
     """The arrays that a word stands for; that of a file alone stands for all of it.
 
     Raises:
@@ -50,17 +50,17 @@ def taken(word: str) -> dict[str | None, Array]:
     path, rows = (word, ":") if told is None else (told["path"], "".join(told["rows"].split()))
     arrays.must_be_there(path)
     if rows == ":":
-        return arrays.taken(Portion(path))
+        return arrays.take(Portion(path))
     length = arrays.length(path)
     span = _SPAN.fullmatch(rows)
     if span is not None:
         first, after = int(span["first"] or 0), int(span["after"] or length)
         if not first < after <= length:
             raise CommandError(f"--feed {word}: the rows of {path} are 0 to {length - 1}", _FORMS)
-        return arrays.taken(Portion(path, (first, after)))
+        return arrays.take(Portion(path, (first, after)))
     if _ROWS.fullmatch(rows) is None:
         raise CommandError(f"--feed {word}: {rows!r} says no rows", _FORMS)
     chosen = [int(row) for row in rows.split(",")]
     if max(chosen) >= length:
         raise CommandError(f"--feed {word}: the rows of {path} are 0 to {length - 1}", _FORMS)
-    return arrays.taken(Portion(path), chosen)
+    return arrays.take(Portion(path), chosen)

@@ -75,7 +75,7 @@ class Within:
         """
         judging = plan.judge(self._asked)
         assert judging is not None  # else the whole plan would not be judged
-        if plan.tuning is None or not plan.tuning(judging.checked_steps(regs)):
+        if plan.tuning is None or not plan.tuning(judging.steps_until_fault(regs)):
             judging.carry_out(regs)
 
 
@@ -199,7 +199,7 @@ class Judging:
         finally:
             del regs[self._plan.size :]
 
-    def checked_steps(self, regs: list[Any]) -> Iterator[Step]:
+    def steps_until_fault(self, regs: list[Any]) -> Iterator[Step]:
         """The plan's steps, as far as all is in order.
 
         Raises:

@@ -81,7 +81,7 @@ class Evidence:
 
     def __init__(self, request: Request, name: str, feed: str | None = None, golden: str | None = None) -> None:
         if feed is not None and words.is_of_rows(feed):  # a function of dynamic mode is called with them
-            request, feed = request.change(fed=feed, arrays=words.taken(feed)), None
+            request, feed = request.change(fed=feed, arrays=words.take(feed)), None
         self.request, self.name, self.feed, self.golden = request, name, feed, golden
         self._stops: dict[str, None] = {}
         self._untried: list[str] = []
@@ -199,7 +199,7 @@ class Evidence:
         Args:
             request: says which loss is meant.
         """
-        from ..questions.why import Why, case_in, opened
+        from ..questions.why import Why, case_in, open_case
 
         asked = Why(feed=self.feed)
 
@@ -209,7 +209,7 @@ class Evidence:
         if self.run.reads_loss("verdicts", request):
             return self.run.read_loss("verdicts", request, judge)
         self._close_before_another_run()
-        with opened(request, asked, self) as case:
+        with open_case(request, asked, self) as case:
             answers = self._judge(case, asked)
             if case.model is not None and case.model.computes_while_loading:
                 self._size(request, case.model)

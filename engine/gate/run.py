@@ -13,9 +13,9 @@ from ..core.errors import GradtoolError
 from ..core.notes import Notes
 from ..kinds.model import About
 from ..loading import loader, opening, untouched
-from ..questions.first_steps import FirstSteps, heard
+from ..questions.first_steps import FirstSteps, watch_first_steps
 from ..questions.growing import Growing
-from ..questions.growing import heard as heard_growing
+from ..questions.growing import watch_growth as heard_growing
 from ..questions.influence import Influence, Influences
 from ..questions.nan import Births, Nan
 from ..questions.over_time import Listening, OverTime, Training
@@ -78,10 +78,10 @@ class Run:
         self.request = Why(feed=feed).requested(request)
         with ExitStack() as stack:
             self.readers = Readers(
-                stack.enter_context(Nan(feed=feed).listening(self.request)),
-                stack.enter_context(heard()),
-                stack.enter_context(Saved(feed=feed).listening(self.request)),
-                stack.enter_context(Influence(feed=feed).listening(self.request)),
+                stack.enter_context(Nan(feed=feed).listen(self.request)),
+                stack.enter_context(watch_first_steps()),
+                stack.enter_context(Saved(feed=feed).listen(self.request)),
+                stack.enter_context(Influence(feed=feed).record(self.request)),
                 stack.enter_context(Listening()),
             )
             growing = stack.enter_context(heard_growing())

@@ -69,16 +69,18 @@ def reader(path: Path, data: bytes) -> Read:
         what, hint = _OTHERS[ending]
         raise CommandError(f"{path} holds no program: by its name it holds {what}", hint)
     if is_foreign(data[:START]):
-        return lambda: _checked(path, lambda: _foreign_program(path, data))
+        return lambda: _check(path, lambda: _foreign_program(path, data))
     form = _FORMS.get(ending) or _form_of(data)
     if form is None:
-        raise CommandError(f"{path} is neither Python, which is called NAME.py, nor a saved program", _on_stdin(path))
+        raise CommandError(
+            f"{path} is neither Python, which is called NAME.py, nor a saved program", _name_on_stdin(path)
+        )
     if form == "text" and _form_of(data) != "text":
         began = shorten_value(data[:40].decode("utf-8", "replace"))
         raise CommandError(
             f"{path} holds no program: expected its printed text, which begins with {_TEXT_BEGINS.decode()}0, "
             f"but it begins with {began}",
-            _on_stdin(path),
+            _name_on_stdin(path),
         )
     return _READ[form](path, data)
 
@@ -95,30 +97,30 @@ def _form_of(data: bytes) -> str | None:
     return "json" if begin.startswith(b"{") and SCHEMA.encode() in begin[:200] else None
 
 
-def _on_stdin(path: Path) -> str:
+def _name_on_stdin(path: Path) -> str:
     return f"of Python under another name: gradtool COMMAND - < {path}"
 
 
 def _json(path: Path, data: bytes) -> Read:
     from ..ir.program import Program
 
-    return lambda: _checked(path, lambda: Program.from_json(data))
+    return lambda: _check(path, lambda: Program.from_json(data))
 
 
 def _text(path: Path, data: bytes) -> Read:
     from ..ir.program import Program
 
-    return lambda: _checked(path, lambda: Program.parse_from_string(data.removeprefix(BOM).decode("utf-8", "replace")))
+    return lambda: _check(path, lambda: Program.parse_from_string(data.removeprefix(BOM).decode("utf-8", "replace")))
 
 
 def _container(path: Path, data: bytes) -> Read:
-    return lambda: _checked(path, lambda: _with_values(path, data))
+    return lambda: _check(path, lambda: _load_values(path, data))
 
 
 _READ: dict[str, Callable[[Path, bytes], Read]] = {"json": _json, "text": _text, "container": _container}
 
 
-def _checked(path: Path, read: Read) -> Program | Imported:
+def _check(path: Path, read: Read) -> Program | Imported:
     from ..ir.parse import ProgramTextError
 
     try:
@@ -136,10 +138,10 @@ def _foreign_program(path: Path, data: bytes) -> Program | Imported:
     described = program_in(data, path.name)
     assert described is not None, "its beginning says that it is one"
     global_scope().values.update(beside(described.program, str(path), _BESIDE))
-    return _computing(described.program, described.fetches)
+    return _attach_outputs(described.program, described.fetches)
 
 
-def _with_values(path: Path, data: bytes) -> Program | Imported:
+def _load_values(path: Path, data: bytes) -> Program | Imported:
     """The program in a container; values that lie beside it go to the current scope."""
     from gradtool.paddle.static._saving import inference, values_in
 
@@ -151,10 +153,10 @@ def _with_values(path: Path, data: bytes) -> Program | Imported:
     for file in beside:
         if file.is_file():
             global_scope().values.update(values_in(str(file)))
-    return _computing(program, [v.name for v in fetched])
+    return _attach_outputs(program, [v.name for v in fetched])
 
 
-def _computing(program: Program, outputs: Sequence[str]) -> Program | Imported:
+def _attach_outputs(program: Program, outputs: Sequence[str]) -> Program | Imported:
     """*program*, with what it computes where the file says that and says no loss."""
     from ..ir import roles
     from . import Imported

@@ -208,7 +208,7 @@ class GradientTable(Answered):
 
     def status(self, row: GradientRow) -> str:
         """What is said of a row: why its gradient is cut, what its values are, or what ``why`` knows of either."""
-        told = self._told.get(row.shown)
+        told = self._answers.get(row.shown)
         if told is None or told.verdict is Verdict.OK or row.status in numbers.NOT_FINITE:
             return row.status
         if row.lacking and told.verdict is not Verdict.FROZEN and not row.lacking.startswith(FROZEN):
@@ -216,7 +216,7 @@ class GradientTable(Answered):
         return told.label
 
     @cached_property
-    def _told(self) -> Mapping[str, Answer]:
+    def _answers(self) -> Mapping[str, Answer]:
         """The answers by the names that they are about."""
         return {name: a for a in self.answers for name in (a.name, *a.also)}
 

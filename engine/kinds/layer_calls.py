@@ -76,11 +76,11 @@ class LayerCalls:
         self._recorder = recorder
 
     @contextlib.contextmanager
-    def noting(self) -> Iterator[None]:
+    def note_calls(self) -> Iterator[None]:
         """Inside, calls are noted."""
         call = Layer.__call__
 
-        def noted(layer: Layer, *args: Any, **kwargs: Any) -> Any:
+        def note(layer: Layer, *args: Any, **kwargs: Any) -> Any:
             if len(self._open) > 1 or state.in_static_mode():
                 return call(layer, *args, **kwargs)
             calls = self._open[-1].within if self._open else self.outermost
@@ -97,7 +97,7 @@ class LayerCalls:
             self._number(this)
             return this.result
 
-        Layer.__call__ = noted
+        Layer.__call__ = note
         try:
             yield
         finally:
@@ -175,17 +175,17 @@ def probe(call: LayerCall, name: str, model: str) -> Probe:
 
     def function(inputs: Sequence[Tensor]) -> list[Tensor]:
         given = dict(zip(map(id, tensors), inputs, strict=True))
-        args, kwargs = _replaced((call.args, call.kwargs), given)
-        with _evaluating(layer):
+        args, kwargs = _replace_tensors((call.args, call.kwargs), given)
+        with _evaluation_mode(layer):
             result = users_code.call(model, layer, *args, **kwargs)
         return list(_tensors(result))
 
     inputs = [ProbeInput(name, np.array(t.array)) for name, t in call.arguments()]
 
-    def moved(seed: int) -> contextlib.AbstractContextManager[None]:
-        return _jittered(layer, seed)
+    def move(seed: int) -> contextlib.AbstractContextManager[None]:
+        return _jitter(layer, seed)
 
-    return CallProbe(name, inputs, function, _seeded, moved, loc=call.loc, fixed_batch=_fixes_batch(layer))
+    return CallProbe(name, inputs, function, _fixed_seed, move, loc=call.loc, fixed_batch=_fixes_batch(layer))
 
 
 def _names(call: LayerCall, tensors: Sequence[Tensor]) -> list[str]:
@@ -202,22 +202,22 @@ def _names(call: LayerCall, tensors: Sequence[Tensor]) -> list[str]:
     return [names.get(id(t), f"input {i}") for i, t in enumerate(tensors)]
 
 
-def _replaced(value: Any, given: Mapping[int, Tensor]) -> Any:
+def _replace_tensors(value: Any, given: Mapping[int, Tensor]) -> Any:
     """Nested containers with other tensors; as deep as people nest arguments."""
     if isinstance(value, Tensor):
         return value.carried(given[id(value.carrier)])
     if isinstance(value, dict):
-        return {k: _replaced(v, given) for k, v in value.items()}
+        return {k: _replace_tensors(v, given) for k, v in value.items()}
     if isinstance(value, list):
-        return [_replaced(v, given) for v in value]
+        return [_replace_tensors(v, given) for v in value]
     if isinstance(value, tuple):
-        entries = [_replaced(v, given) for v in value]
+        entries = [_replace_tensors(v, given) for v in value]
         return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
     return value
 
 
 @contextlib.contextmanager
-def _evaluating(layer: Layer) -> Iterator[None]:
+def _evaluation_mode(layer: Layer) -> Iterator[None]:
     """Inside, the layer is in evaluation mode; afterwards modes, buffers and other attributes are as they were."""
     layers = layer.sublayers(include_self=True)
     fields = [(each.__dict__, dict(each.__dict__)) for each in layers]
@@ -237,7 +237,7 @@ def _evaluating(layer: Layer) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _seeded(seed: int) -> Iterator[None]:
+def _fixed_seed(seed: int) -> Iterator[None]:
     """Inside, random numbers begin anew: gradtool's, Python's and NumPy's."""
     with state.keep_state(), seeds.seeded(seed):
         state.random.reset(seed)
@@ -245,7 +245,7 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _jittered(layer: Layer, seed: int) -> Iterator[None]:
+def _jitter(layer: Layer, seed: int) -> Iterator[None]:
     """Inside, the parameters are slightly others, so that what begins at zero does not stay there."""
     rng = np.random.default_rng(seed)
     values = [(p, p.array.copy()) for p in layer.parameters()]

@@ -169,7 +169,7 @@ class Model(ABC):
 
     @classmethod
     @abstractmethod
-    def found_in(cls, left: Loaded, request: Request) -> Self:
+    def find_in(cls, left: Loaded, request: Request) -> Self:
         """The model in what a file left behind.
 
         Raises:
@@ -250,11 +250,11 @@ class Model(ABC):
         """The graph as plain data, to be compared with another one."""
 
     @abstractmethod
-    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
+    def dump(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
         """What a dump is made of: the picture, the outline, and the gradients with their values if it is to run."""
 
     @abstractmethod
-    def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
+    def list_operators(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """Its operators one by one: ``fwd``, ``bwd`` or ``both``."""
 
     def hazards(self) -> Sequence[Fact]:
@@ -266,7 +266,7 @@ class Model(ABC):
         """Its operators with all that is known of where they stand."""
 
     @property
-    def watched(self) -> bool:
+    def is_watched(self) -> bool:
         """Whether it is known how it was computed, so that ``why`` has an answer."""
         return True
 
@@ -318,14 +318,14 @@ class Model(ABC):
         """How large the gradients of a run are, which *gatherer* listened to."""
 
     @abstractmethod
-    def measured(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
+    def measure(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
         """Id in the graph -> ``norm``, ``bytes`` or ``time``; *stopwatch* listened while the model was loaded."""
 
     @abstractmethod
-    def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+    def measure_costs(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
         """What its operators take; *calls* listened while the model was loaded."""
 
-    def fused(self, repeats: int, feed: str | None, notes: Notes = SILENT) -> FusedStory:
+    def find_groups(self, repeats: int, feed: str | None, notes: Notes = SILENT) -> FusedStory:
         """Which of its operators are computed together, and what that takes."""
         from ..answers.fused import nothing
 
@@ -408,7 +408,7 @@ class Model(ABC):
         """Call something that may run the user's code (callbacks, hooks, PyLayers)."""
         return users_code.call(self.name, function, *args, **kwargs)
 
-    def exported(self, asked: ExportOptions, notes: Notes = SILENT) -> Exported:
+    def export_program(self, asked: ExportOptions, notes: Notes = SILENT) -> Exported:
         """The model as a program of Paddle's; raises :class:`CommandError` where it is no program."""
         raise CommandError(
             f"{self.name} works in dynamic mode: Paddle's files hold static programs",

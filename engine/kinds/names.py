@@ -46,11 +46,11 @@ class Names:
             origin: its key.
             type: what it is: a call that was not recorded may have the key of another one.
         """
-        if isinstance(origin, np.ndarray) or (isinstance(origin, int) and not self._of(origin, type)):
+        if isinstance(origin, np.ndarray) or (isinstance(origin, int) and not self._belongs(origin, type)):
             return ""
         return self.layers.get(origin, "")
 
-    def _of(self, origin: Any, type: str) -> bool:
+    def _belongs(self, origin: Any, type: str) -> bool:
         return self.operators.get(origin, "").rpartition(".")[0] == title(type)
 
     def _is(self, birth: Birth, name: str) -> bool:

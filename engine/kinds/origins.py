@@ -48,7 +48,7 @@ class Origin:
         }
 
 
-def heading(origins: Sequence[Origin]) -> str:
+def title(origins: Sequence[Origin]) -> str:
     """Return what a head says of the calls where it is not one loss with ones; otherwise nothing."""
     calls = sum(o.times for o in origins)
     if calls > 1:

@@ -100,9 +100,9 @@ def calls_of(left: Loaded, request: Request) -> CallList:
         ),
         _lines(left),
         len(left.calls.every),
-        _asked(left),
+        _requested_number(left),
         left.calls.stopped,
-        "" if left.calls.stopped is None else telling.ending(left.calls)[1],
+        "" if left.calls.stopped is None else telling.describe_stop(left.calls)[1],
     )
 
 
@@ -139,7 +139,7 @@ def _runs(left: Loaded, call: PassCall) -> int:
     return sum(program is call.block.program for program, _ in left.calls.fed)
 
 
-def _asked(left: Loaded) -> int | None:
+def _requested_number(left: Loaded) -> int | None:
     calls = left.calls
     meant = calls.meant_in_programs() if calls.appended else calls.meant() if calls.swept else None
     return None if meant is None else meant.number

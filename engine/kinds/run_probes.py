@@ -32,7 +32,7 @@ NO_PREDICTION = "no prediction was found, going back from its loss: nothing with
 NO_DATA = "no data was found that its parameters meet"
 
 
-def beside_layers(
+def probe_without_layers(
     run: Timeline, recorder: Recorder, calls: LayerCalls, asked: Iterable[Any], model: Model
 ) -> Probe | str | None:
     """What leads to the predictions of a file, where no layer that was asked gives them.
@@ -43,7 +43,7 @@ def beside_layers(
         run: the last pass.
         asked: the layers whose calls were asked.
     """
-    learned = _learned(run, recorder, model)
+    learned = _learned_values(run, recorder, model)
     found = predicted(run, learned)
     moving = downstream(run, learned)
     known = set(map(id, asked))
@@ -58,10 +58,10 @@ def beside_layers(
     unrepeated = find_unrepeated(run, again) or find_stop(run, {*found.inputs, *learned}, found.outputs)
     if unrepeated is not None:
         return str(unrepeated)
-    return _probe(evaluated(run), found, learned, model, modeless=True, inside=_computed_for(run, given))
+    return _probe(evaluated(run), found, learned, model, modeless=True, inside=_values_between(run, given))
 
 
-def _computed_for(run: Timeline, given: Mapping[int, Iterable[int]]) -> set[int]:
+def _values_between(run: Timeline, given: Mapping[int, Iterable[int]]) -> set[int]:
     """The values that are computed on the way from what each of the *given* was computed of."""
     inside: set[int] = set()
     for number, read in given.items():
@@ -105,7 +105,7 @@ def _only_moved(run: Timeline, number: int, alone: set[int]) -> bool:
 _MOVING = frozenset(("reshape2", "squeeze2", "unsqueeze2", "cast", "scale", "flatten_contiguous_range"))
 
 
-def _learned(run: Timeline, recorder: Recorder, model: Model) -> set[int]:
+def _learned_values(run: Timeline, recorder: Recorder, model: Model) -> set[int]:
     """The numbers of parameters, frozen ones and running statistics among them."""
     numbers = {n for n, v in enumerate(run.values) if v.role == "parameter"}
     tensors = [*model.parameters(), *getattr(model, "statistics", ())]
@@ -119,13 +119,13 @@ _STATE = frozenset({"Mean", "Variance", "running_mean", "running_var"})
 """Slots of running statistics, Paddle's and PyTorch's."""
 
 
-def of_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:
+def probe_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:
     """What a recorded pass shows by itself.
 
     Predictions that all meet all targets, probabilities where scores belong, and units that are flat.
     """
     if model.computes_while_loading:
-        learned = _learned(run, recorder, model)
+        learned = _learned_values(run, recorder, model)
     else:
         learned = {n for n, v in enumerate(run.values) if v.role == "parameter"}
     yield from predictions.paired(run, learned)
@@ -155,7 +155,7 @@ def unread(model: Any) -> Iterator[Fact]:
             yield Fact(FactKind.WITHOUT, v.name, message, v.loc, advice="use it, or take it out of the program")
 
 
-def of_program(model: Any, feed: str | None) -> Probe | str:
+def probe_program(model: Any, feed: str | None) -> Probe | str:
     """A program in evaluation mode; a text says why it is not asked.
 
     Raises:
@@ -211,7 +211,7 @@ def _probe(
     if not found.inputs:
         return NO_DATA
     branch = Branch(run)
-    names = _distinct(_called(run, n) for n in found.inputs)
+    names = _distinct(_name(run, n) for n in found.inputs)
     arrays = [np.asarray(branch.made(n)) for n in found.inputs]
     inputs = [ProbeInput(name, array, _is_written(name, array)) for name, array in zip(names, arrays, strict=True)]
     results = [*found.outputs, *([run.loss] if run.loss is not None and run.loss not in found.outputs else [])]
@@ -236,7 +236,7 @@ def _is_written(name: str, array: Any) -> bool:
     )
 
 
-def _called(run: Timeline, number: int) -> str:
+def _name(run: Timeline, number: int) -> str:
     """The name of a value; of one that has none the name of what it was computed from."""
     value = run.values[number]
     while value.maker != NOBODY and value.name == run.entries[value.maker].name and run.entries[value.maker].inputs:

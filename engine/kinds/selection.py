@@ -62,16 +62,16 @@ class SelectorForms(ABC, Generic[T]):
         for text in texts:
             for one in self._split(text):
                 matched = list(dict.fromkeys(self._one(option, one, parameters_only)))
-                names = listed([self.shown(v) for v in matched], out.verbose > 0)
-                out.note(f"{option} {one} matched {names}{self._beside(option, one, matched)}")
+                names = join_matches([self.shown(v) for v in matched], out.verbose > 0)
+                out.note(f"{option} {one} matched {names}{self._tensor_hint(option, one, matched)}")
                 matches.update(dict.fromkeys(matched))
         return list(matches)
 
-    def _beside(self, option: str, text: str, matched: list[T]) -> str:
+    def _tensor_hint(self, option: str, text: str, matched: list[T]) -> str:
         """What a glob would match as well if it meant tensors."""
         if option not in _OF_PARAMETERS or not _is_glob(text) or text.partition(":")[0] in _KINDS:
             return ""
-        others = len({*self._matching(text, parameters_only=False)} - {*matched})
+        others = len({*self._match_glob(text, parameters_only=False)} - {*matched})
         return f" · tensor:{text} matches {others} more" if others else ""
 
     def shown(self, v: T) -> str:
@@ -106,7 +106,7 @@ class SelectorForms(ABC, Generic[T]):
             return self._tensor(option, value)
         if _is_glob(text):
             return self._glob(option, text, parameters_only or option in _OF_PARAMETERS)
-        raise unknown(f"tensor for {option}:", text, self._known(parameters_only))
+        raise unknown(f"tensor for {option}:", text, self._suggestions(parameters_only))
 
     def _tensor(self, option: str, text: str) -> list[T]:
         exact = self._exact(text)
@@ -114,29 +114,29 @@ class SelectorForms(ABC, Generic[T]):
             return [exact]
         if _is_glob(text):
             return self._glob(option, text, parameters_only=False)
-        raise unknown(f"tensor for {option}:", text, self._known(parameters_only=False))
+        raise unknown(f"tensor for {option}:", text, self._suggestions(parameters_only=False))
 
     @abstractmethod
     def _exact(self, text: str) -> T | None:
         """What has this name."""
 
     @abstractmethod
-    def _known(self, parameters_only: bool) -> list[str]:
+    def _suggestions(self, parameters_only: bool) -> list[str]:
         """Names to suggest, the likely ones first."""
 
     def _glob(self, option: str, text: str, parameters_only: bool) -> list[T]:
-        matching = self._matching(text, parameters_only)
+        matching = self._match_glob(text, parameters_only)
         if matching:
             return matching
-        others = self._matching(text, parameters_only=False)
+        others = self._match_glob(text, parameters_only=False)
         if others:
-            names = listed([self.shown(v) for v in others])
+            names = join_matches([self.shown(v) for v in others])
             raise CommandError(f"no parameter for {option} matches {text!r}", f"tensor:{text} matches {names}")
         what = "parameters" if parameters_only else "tensors"
-        raise unknown(f"{what} for {option}:", text, self._known(parameters_only))
+        raise unknown(f"{what} for {option}:", text, self._suggestions(parameters_only))
 
     @abstractmethod
-    def _matching(self, text: str, parameters_only: bool) -> list[T]:
+    def _match_glob(self, text: str, parameters_only: bool) -> list[T]:
         """What a glob matches, each once; the names of gradients stand for their tensors."""
 
     @abstractmethod
@@ -177,7 +177,7 @@ def same_file(made: str, asked: str) -> bool:
     return made == asked or made.endswith("/" + asked) or asked.endswith("/" + made)
 
 
-def listed(texts: list[str], everything: bool = False) -> str:
+def join_matches(texts: list[str], everything: bool = False) -> str:
     """Matches in a row, the first of them if there are many."""
     if len(texts) <= _SHOWN or everything:
         return ", ".join(texts)

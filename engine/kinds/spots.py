@@ -67,7 +67,7 @@ class OperatorSpot:
         if line_at is None:
             return []
         line = line_at[1]
-        lines = around(self.location)
+        lines = lines_around(self.location)
         width = len(str(line + _AROUND))
         return [f"{'▶' if n == line else ' '} {n:>{width}} │ {text}".rstrip() for n, text in lines]
 
@@ -88,7 +88,7 @@ class OperatorSpot:
         }
 
 
-def around(location: Location) -> list[tuple[int, str]]:
+def lines_around(location: Location) -> list[tuple[int, str]]:
     """The numbers and texts of the lines around the innermost frame; none where the place is not known."""
     line_at = source.file_and_line(location)
     if line_at is None:
@@ -138,7 +138,7 @@ class Spots:
         file, colon, number = bare.rpartition(":")
         if colon and number.isdigit():
             return self._at(file, int(number), text)
-        spots = self._around(bare)
+        spots = self._near_tensor(bare)
         if spots:
             return spots
         operands = chain.from_iterable((*s.inputs, *s.outputs) for s in self.spots)
@@ -149,7 +149,7 @@ class Spots:
         """The operator of that name, or all of that type."""
         return [s for s in self.spots if s.name == text] or [s for s in self.spots if s.type == text]
 
-    def _around(self, tensor: str) -> list[OperatorSpot]:
+    def _near_tensor(self, tensor: str) -> list[OperatorSpot]:
         """The operators that make a tensor, else the forward ones that read it, or what it is the gradient of."""
         name = self.aliases.get(tensor, tensor)
         makers = [s for s in self.spots if _has(name, s.outputs)]

@@ -38,7 +38,7 @@ def incomplete(left: Loaded) -> str:
     if calls.stopped is None:
         return ""
     time = "" if calls.time_limit is None or calls.interrupted else f"{calls.time_limit:g} s and "
-    ended, more = ending(calls)
+    ended, more = describe_stop(calls)
     return f"{left.name} was {ended} after {time}{_passes(calls.passes)}; {more}"
 
 
@@ -50,8 +50,8 @@ def absent(left: Loaded, packages: Sequence[str], notes: Notes) -> None:
 
 def elsewhere(left: Loaded, notes: Notes) -> None:
     """Say that a backend which compiles programs has not computed what dynamic mode has."""
-    if left_to_another() and not any(block.ops for block in left.main.blocks):
-        notes.note(f"{left.name}: {recorded_elsewhere()}")
+    if is_left_to_another() and not any(block.ops for block in left.main.blocks):
+        notes.note(f"{left.name}: {backend_note()}")
 
 
 def tell_otherwise(left: Loaded, notes: Notes) -> None:
@@ -60,12 +60,12 @@ def tell_otherwise(left: Loaded, notes: Notes) -> None:
         notes.note(otherwise.sentence(entry))
 
 
-def left_to_another() -> bool:
+def is_left_to_another() -> bool:
     """Whether the backend in use leaves dynamic mode to one of another name."""
     return current().name != eager().name
 
 
-def recorded_elsewhere() -> str:
+def backend_note() -> str:
     """What becomes of dynamic mode where the backend in use leaves it to the reference."""
     chosen, own = current(), reference().name
     if not chosen.compiles:
@@ -110,7 +110,7 @@ def stand_ins(left: Loaded, notes: Notes) -> None:
         )
 
 
-def ending(calls: PassCalls) -> tuple[str, str]:
+def describe_stop(calls: PassCalls) -> tuple[str, str]:
     """How a file was stopped, and where; and what there is to know about that."""
     assert calls.stopped is not None
     verb, more = "stopped", "--steps all lets it run to its end"
@@ -149,7 +149,9 @@ def files(left: Loaded, overlay: Overlay, notes: Notes) -> None:
     written, removed = overlay.changes()
     for paths, verb in ((written, "wrote"), (removed, "removed")):
         if paths:
-            notes.note(f"{left.name} {verb} {_named(paths, overlay.home)}: only this run saw that; --write makes it so")
+            notes.note(
+                f"{left.name} {verb} {_name_paths(paths, overlay.home)}: only this run saw that; --write makes it so"
+            )
 
 
 def processes(left: Loaded, file: str, notes: Notes) -> None:
@@ -162,7 +164,7 @@ def _passes(n: int) -> str:
     return f"{n} backward pass{'' if n == 1 else 'es'}"
 
 
-def _named(paths: Sequence[str], folder: str | None) -> str:
+def _name_paths(paths: Sequence[str], folder: str | None) -> str:
     """The paths, those below the folder from there."""
     here = os.path.join(folder or "", "")
     first = ", ".join(path.removeprefix(here) for path in paths[:_NAMED])

@@ -22,7 +22,7 @@ def select(view: GraphView, option: str, text: str) -> list[str]:
     if colon and kind == "line" and not value.rpartition(":")[2].isdigit():
         raise CommandError(f"{option} {text}: expected line:FILE:NUMBER")
     ops = [n for n in view.nodes if n.kind == OP]
-    nodes, texts = _OPERATORS[kind](ops, value) if colon and kind in _OPERATORS else _named(view, text)
+    nodes, texts = _OPERATORS[kind](ops, value) if colon and kind in _OPERATORS else _select(view, text)
     if not nodes:
         raise unknown(f"node for {option}:", text, texts)
     return [n.id for n in nodes]
@@ -32,36 +32,36 @@ Selected = tuple[list[NodeView], list[str]]
 """Nodes, and what there is to select by."""
 
 
-def _of_type(ops: Sequence[NodeView], value: str) -> Selected:
+def _select_type(ops: Sequence[NodeView], value: str) -> Selected:
     texts = [*dict.fromkeys(n.type for n in ops), *(n.name for n in ops)]
     return [n for n in ops if value in (n.type, n.name, n.id)], texts
 
 
-def _in_layer(ops: Sequence[NodeView], value: str) -> Selected:
+def _select_layer(ops: Sequence[NodeView], value: str) -> Selected:
     inside = (f"{value}.", f"{value}/")
     return [n for n in ops if n.scope == value or n.scope.startswith(inside)], [n.scope for n in ops if n.scope]
 
 
-def _on_line(ops: Sequence[NodeView], value: str) -> Selected:
+def _select_line(ops: Sequence[NodeView], value: str) -> Selected:
     made = [n for n in ops if n.source]
     return [n for n in made if n.source == value or value.endswith(f"/{n.source}")], [n.source for n in made]
 
 
 _OPERATORS: Final[Mapping[str, Callable[[Sequence[NodeView], str], Selected]]] = {
-    "op": _of_type,
-    "layer": _in_layer,
-    "line": _on_line,
+    "op": _select_type,
+    "layer": _select_layer,
+    "line": _select_line,
 }
 
 
-def _named(view: GraphView, text: str) -> Selected:
+def _select(view: GraphView, text: str) -> Selected:
     """The first of these ways that leads to a node."""
-    ways = (_of_name, _loss, _gradients, _of_pattern)
+    ways = (_match_name, _loss, _gradients, _match_pattern)
     nodes = next(filter(None, (way(view, text) for way in ways)), [])
     return nodes, [*chain.from_iterable(_names(n)[1:] for n in view.nodes)]
 
 
-def _of_name(view: GraphView, text: str) -> list[NodeView]:
+def _match_name(view: GraphView, text: str) -> list[NodeView]:
     return [n for n in view.nodes if text in _names(n)]
 
 
@@ -73,11 +73,11 @@ def _gradients(view: GraphView, text: str) -> list[NodeView]:
     """The gradients of what has the name before ``@GRAD``."""
     if not text.endswith(names.GRAD):
         return []
-    pairs = {n.id for n in _of_name(view, text.removesuffix(names.GRAD))}
+    pairs = {n.id for n in _match_name(view, text.removesuffix(names.GRAD))}
     return [n for n in view.nodes if n.kind != OP and n.part == "backward" and n.pair in pairs]
 
 
-def _of_pattern(view: GraphView, text: str) -> list[NodeView]:
+def _match_pattern(view: GraphView, text: str) -> list[NodeView]:
     if {*"*?["}.isdisjoint(text):
         return []
     return [n for n in view.nodes if any(fnmatch.fnmatchcase(name, text) for name in _names(n))]

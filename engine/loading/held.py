@@ -47,7 +47,7 @@ def around(
         )
     if feed is not None:
         raise UsageError(f"{who}: 'feed' is for static programs, and '{loss.name}' is a Tensor.")
-    return finding.of_loss(loss, name, journal, live, WORDS)
+    return finding.model_of_loss(loss, name, journal, live, WORDS)
 
 
 def _program(loss: Variable, name: str, feed: Any, who: str) -> ProgramModel:

@@ -34,7 +34,7 @@ def told(request: Request) -> UnknownSizes:
 def _shapes(request: Request) -> dict[str | None, tuple[int, ...]]:
     arrays, file = request.inputs.arrays, request.inputs.feed
     if arrays is None and file is not None:
-        arrays = words.taken(file) if words.is_of_rows(file) else _arrays(file)
+        arrays = words.take(file) if words.is_of_rows(file) else _arrays(file)
     return {name: tuple(array.shape) for name, array in (arrays or {}).items()}
 
 
@@ -42,5 +42,5 @@ def _arrays(file: str) -> dict[str | None, Array]:
     """The arrays in a file; none where there is no such file, which whoever feeds them says."""
     if not os.path.isfile(file):
         return {}
-    with npz.told(file) as fail:
-        return npz.mapped(file, fail)
+    with npz.report_errors(file) as fail:
+        return npz.map_arrays(file, fail)

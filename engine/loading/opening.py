@@ -31,7 +31,7 @@ def model_in(left: Loaded, request: Request) -> Model:
     """
     if left.calls.passes and not left.passes and left.error is not None:
         raise left.error
-    model = kind_of(left, request).found_in(left, request)
+    model = kind_of(left, request).find_in(left, request)
     model.incomplete = incomplete(left)
     if left.calls.every[1:]:
         model.left_out, model.together = others(left, request)

@@ -88,11 +88,11 @@ class SpecValue(Arithmetic):
     def ndim(self) -> int:
         return self.spec.ndim
 
-    def _compared(self, other: Any) -> SpecValue:
+    def _compare(self, other: Any) -> SpecValue:
         shape = broadcast(self.shape, other.shape) if isinstance(other, SpecValue) else self.shape
         return SpecValue(TensorSpec(shape, bool_))
 
-    __gt__ = __ge__ = __lt__ = __le__ = _compared
+    __gt__ = __ge__ = __lt__ = __le__ = _compare
 
 
 class SpecOps:

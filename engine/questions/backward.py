@@ -21,7 +21,7 @@ class Backward(BackwardOptions, Question[GradientTable]):
 
     needs: ClassVar = {"journal": True}
 
-    def with_failure(self, answer: GradientTable, failure: Answer) -> GradientTable:
+    def add_failure(self, answer: GradientTable, failure: Answer) -> GradientTable:
         """As in the base; the failure is told as ``why`` tells it, and is a finding."""
         return replace(answer, failure=failure)
 
@@ -39,6 +39,6 @@ class Backward(BackwardOptions, Question[GradientTable]):
             table = model.evaluate(table, self, notes)
         if not table.computed and not any(row.lacking for row in table.rows):
             return table  # every gradient arrives, and nothing is known of what it holds
-        from .judging import judged
+        from .judging import judge
 
-        return replace(table, answers=judged(model, self, feed=self.feed, no_run=not table.computed))
+        return replace(table, answers=judge(model, self, feed=self.feed, no_run=not table.computed))

@@ -12,13 +12,15 @@ from ..view.graph import BIRTH, FORWARD, OP, GraphView, NodeView
 from .nan import Births
 
 
-def marked(view: GraphView, births: Births, notes: Notes) -> GraphView:
+def mark(view: GraphView, births: Births, notes: Notes) -> GraphView:
     """*view* with the first birth marked; a note says where one was that the picture does not show."""
     birth = next(iter(births.story.births), None)
     if birth is None:
         return view
     told = f"{birth.kind} in {birth.count} of {birth.total} elements"
-    here = next((n.id for n in view.nodes if _is_born_in(n, birth, births.names)), None) or _brought_in(view, birth)
+    here = next((n.id for n in view.nodes if _is_born_in(n, birth, births.names)), None) or _entering_tensor(
+        view, birth
+    )
     if birth.part == DATA:
         notes.note(f"{told} were there before this backward pass: gradtool nan finds where they were born")
     elif here is None:
@@ -35,7 +37,7 @@ def _is_born_in(node: NodeView, birth: Birth, names: Names) -> bool:
     return node.kind == OP and node.part == birth.part and node.name == names.operator(birth)
 
 
-def _brought_in(view: GraphView, birth: Birth) -> str | None:
+def _entering_tensor(view: GraphView, birth: Birth) -> str | None:
     """The tensor that brings a birth into the picture which happened outside of it, or before it."""
     place = source.short(birth.loc)
     if birth.part == FORWARD:

@@ -12,7 +12,7 @@ from ..loading import loader
 from ..request.request import Request
 
 
-def listed(request: Request, notes: Notes = SILENT) -> CallList:
+def list_calls(request: Request, notes: Notes = SILENT) -> CallList:
     """Run a file and list its calls; what it raises ends it and is told.
 
     Raises:
@@ -30,7 +30,7 @@ def number_of(request: Request) -> int | None:
     """The number of the pass that is asked about; None for the last one. That of a line takes a run of its own."""
     if request.backward is None or request.backward.isdecimal():
         return None if request.backward is None else int(request.backward)
-    return listed(request).asked
+    return list_calls(request).asked
 
 
 def distinct(request: Request, notes: Notes = SILENT) -> Sequence[LineOfCalls]:
@@ -39,7 +39,7 @@ def distinct(request: Request, notes: Notes = SILENT) -> Sequence[LineOfCalls]:
     Raises:
         CommandError: there is none.
     """
-    calls = listed(replace(request, backward=None), notes)
+    calls = list_calls(replace(request, backward=None), notes)
     if not calls.distinct():
         raise CommandError(f"{calls.about.name} asks for no backward pass", "leave out --backward each")
     return calls.distinct()

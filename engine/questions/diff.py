@@ -22,7 +22,7 @@ from ..request.options import Cuts, Debug
 from ..request.request import Request
 from ..view.graph import GraphView
 from .backward import Backward
-from .resources import Resources, measured
+from .resources import Resources, measure
 from .sides import Side, SideAnswer, SideRequest, side
 from .sides.side import PICTURES, RESOURCES, VALUES
 
@@ -224,7 +224,7 @@ class Diff(Cuts):
 
     def _resources(self, side: Side, backend: str | None, request: Request) -> Resources:
         with choice.use_backend(backend or choice.current()), side.requested(request) as loaded:
-            return measured(loaded, self.feed)
+            return measure(loaded, self.feed)
 
     def _values(
         self, seen: Sequence[SideAnswer], sides: tuple[Side, Side], backends: Sequence[str | None], request: Request
@@ -242,7 +242,7 @@ class Diff(Cuts):
         same, differs, answer = 0, passes, last
         number = 1
         while same + 1 < differs:
-            at = self._compared(sides, backends, request, number)
+            at = self._compare(sides, backends, request, number)
             if at.empty:
                 same = number
             else:
@@ -250,7 +250,7 @@ class Diff(Cuts):
             number = (same + differs) // 2
         return answer, differs
 
-    def _compared(
+    def _compare(
         self, sides: Sequence[Side], backends: Sequence[str | None], request: Request, step: int
     ) -> Divergence:
         """The values of one pass on both sides."""

@@ -48,7 +48,7 @@ class Dump(Cuts, Question[Dumped]):
         model.must_take({"shown --params": self.params, "shown --no-grad": self.no_grad, "--feed": self.feed})
         run = self.grads or bool(self.feed)
         asked = Backward(params=self.params, no_grad=self.no_grad, feed=self.feed, run=run)
-        graph, outline, table = model.dumped(asked, notes)
+        graph, outline, table = model.dump(asked, notes)
         if table is None:
             return Dumped(model.about, graph, outline, None)
         rows = {row.name: row for row in table.rows}

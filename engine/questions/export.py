@@ -20,4 +20,4 @@ class Export(ExportOptions, Question[Exported]):
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Exported:
         """The program, its backward part appended."""
-        return model.exported(self, notes)
+        return model.export_program(self, notes)

@@ -104,12 +104,12 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
         ModelError: the user's code raised.
         GradtoolError: the engine refused.
     """
-    with heard() as told, loader.executed(request, notes) as left, watch.pause_watchers():
+    with watch_first_steps() as told, loader.executed(request, notes) as left, watch.pause_watchers():
         return told(left, request)
 
 
 @contextmanager
-def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
+def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
     """Watch the first steps of the file that runs inside; yield the function that answers while its model is open.
 
     It answers once: the watchers hold tensors of the file, which are released with the answer.
@@ -117,30 +117,30 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
     seen, updates, modes, scalings = FirstLossSeen(), Updates(), Modes(), Scalings()
     mixing, unread, statistics = Mixing(), Unread(), FrozenStatistics()
 
-    def told(left: Loaded, request: Request) -> FirstSteps:
+    def answer(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
         # A program has its variables by their names instead, and no tensor of it is watched here.
         tensors = {t: n for t, n in getattr(model, "named", {}).items() if not isinstance(t, str)}
         names = {id(t): n for t, n in tensors.items()}
 
-        def named(tensor: Any) -> str:
+        def name(tensor: Any) -> str:
             return names.get(id(tensor)) or str(tensor.name)
 
         def those(found: Iterable[Seen]) -> tuple[NamedFact[Seen], ...]:
-            return tuple(NamedFact(replace(f, tensors=()), tuple(map(named, f.tensors))) for f in found)
+            return tuple(NamedFact(replace(f, tensors=()), tuple(map(name, f.tensors))) for f in found)
 
         steps = FirstSteps(
             seen.found,
             those(i for i in updates.idle.values() if len(i.tensors) == i.held or any(i.pushed)),
             those(o for o in updates.unstepped.values() if o.passes),
             those(o for o in updates.spent.values() if 0 < o.last < o.steps),
-            tuple((named(t), loc) for t, loc in updates.thawed.values()),
+            tuple((name(t), loc) for t, loc in updates.thawed.values()),
             tuple(modes.found.values()),
             those(scalings.found.values()),
             those(mixing.found.values()),
             those(unread.cleared),
             those(unread.vain),
-            tuple(_moving(statistics, tensors, named)),
+            tuple(_moving_statistics(statistics, tensors, name)),
         )
         for watcher in (seen, updates, modes, scalings, mixing, unread, statistics):
             vars(watcher).clear()
@@ -154,10 +154,12 @@ def heard() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         watch.watch(unread.step, unread),
         watch.watch(statistics.step, statistics),
     ):
-        yield told
+        yield answer
 
 
-def _moving(statistics: FrozenStatistics, tensors: Mapping[Any, str], named: Callable[[Any], str]) -> Iterator[Moving]:
+def _moving_statistics(
+    statistics: FrozenStatistics, tensors: Mapping[Any, str], named: Callable[[Any], str]
+) -> Iterator[Moving]:
     """The frozen networks whose statistics move, each with its layers.
 
     A network is the outermost in which nothing is trained; of one that gradients go through, all that is behind its

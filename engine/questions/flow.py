@@ -77,7 +77,7 @@ class Flow(Question[Flows]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Flows:
         """As in the base; the file is recorded while it runs."""
         recorder, calls = Recorder(which=self.step), LayerCalls()
-        with recorder.recording(), calls.noting(), loader.executed(request, notes) as left, watch.pause_watchers():
+        with recorder.recording(), calls.note_calls(), loader.executed(request, notes) as left, watch.pause_watchers():
             model = opening.model_in(left, request)
             run, _ = type(model).timeline(left, request, recorder, Debug(feed=self.feed, step=self.step), notes)
             _name(run, recorder, calls)
@@ -89,7 +89,7 @@ class Flow(Question[Flows]):
 
     def _pairs(self, run: Timeline, model: Model) -> Sequence[tuple[Part, Part, ValueInfluence]]:
         ends = [_part(run, text) for text in self.to] or [_loss(run, model)]
-        starts = [_part(run, text) for text in self.from_] or _given(run, ends)
+        starts = [_part(run, text) for text in self.from_] or _given_parts(run, ends)
         pairs = [(a, b) for a in starts for b in ends]
         if len(pairs) > _MOST:
             raise CommandError(
@@ -111,7 +111,7 @@ def _name(run: Timeline, recorder: Recorder, calls: LayerCalls) -> None:
                 value.names = (*value.names, name)
                 if re.fullmatch(_MADE_UP, value.name):
                     value.name = name
-    run.__dict__.pop("_by_name", None)
+    run.__dict__.pop("_values_by_name", None)
 
 
 _MADE_UP = r"[\w.]*\.c?\d+|(eager_tmp|result)_\d+"
@@ -123,7 +123,7 @@ def _loss(run: Timeline, model: Model) -> Part:
     return Part(model.target_name() or run.values[run.loss].name, run.loss, None)
 
 
-def _given(run: Timeline, ends: Sequence[Part]) -> list[Part]:
+def _given_parts(run: Timeline, ends: Sequence[Part]) -> list[Part]:
     """What was given and is no parameter, as far as it leads to *ends* or has a name."""
     reached = upstream(run, (e.number for e in ends))
     read = {n for e in run.entries if not e.backward for n in e.inputs}

@@ -45,5 +45,5 @@ class Fusion(Question[FusedGroups]):
     def answer(self, model: Model, notes: Notes = SILENT) -> FusedGroups:
         """As in the base; operators of dynamic mode are computed one by one."""
         model.must_take({"--feed": self.feed})
-        story = model.fused(self.repeats, self.feed, notes)
+        story = model.find_groups(self.repeats, self.feed, notes)
         return FusedGroups(model.about, story, model.names().operators)

@@ -60,7 +60,7 @@ class Gradcheck(Question[Comparison]):
             meant = left.calls.meant() if request.backward is None else None
             if meant is None or meant is left.calls.swept[-1]:
                 model = opening.model_in(left, request)
-                return self._of(model, recorder, notes, lambda: self._written(model, left, request, recorder))
+                return self._compare(model, recorder, notes, lambda: self._record_pass(model, left, request, recorder))
         # What was recorded is the last pass, of paddle.grad, and what is asked about is another one.
         return self.ask(replace(request, backward=str(meant.number)), notes)
 
@@ -68,16 +68,16 @@ class Gradcheck(Question[Comparison]):
         """The comparison for a program; a model of dynamic mode has to be recorded while it is loaded."""
         if model.computes_while_loading:
             return self.ask(model.must_have_request("gradcheck"), notes)
-        return self._of(model, Recorder(), notes)
+        return self._compare(model, Recorder(), notes)
 
-    def _written(self, model: Model, left: Loaded, request: Request, recorder: Recorder) -> Timeline | None:
+    def _record_pass(self, model: Model, left: Loaded, request: Request, recorder: Recorder) -> Timeline | None:
         """The pass with its gradients; None where nothing says how it went."""
         try:
             return type(model).timeline(left, request, recorder, Debug(feed=self.feed), SILENT)[0]
         except (CommandError, GradtoolError):
             return None
 
-    def _of(
+    def _compare(
         self, model: Model, recorder: Recorder, notes: Notes, written: Callable[[], Timeline | None] = lambda: None
     ) -> Comparison:
         if model.computes_while_loading:
@@ -94,7 +94,7 @@ class Gradcheck(Question[Comparison]):
 def _acquit(model: Model, wrong: Sequence[LeafCheck]) -> None:
     """Call right what is zero up to rounding, by backward and by differences: a bias before batch norm."""
     first = [entry for entry in wrong if entry.order == 1 and entry.element is not None]
-    if not first or not model.watched:
+    if not first or not model.is_watched:
         return
     case = model.case(Why())
     slopes = case.slopes()
@@ -130,7 +130,7 @@ _AT_MOST = 1.5
 
 def _say_what_is_lost(model: Model, wrong: Sequence[LeafCheck]) -> None:
     """Of gradients that are wrong, name the uses that give none as the cause."""
-    if not wrong or not model.watched:
+    if not wrong or not model.is_watched:
         return
     case = model.case(Why(no_run=True))
     subjects = {name: s for s in case.subjects() for name in (s.tensor, s.name)}

@@ -25,7 +25,7 @@ class Gradients(GradientsOptions, Question[Derivatives]):
             refused = kind.refusal("gradients", left.name)
             if refused is not None:
                 raise refused
-            return self.answer(kind.found_in(left, request), notes)
+            return self.answer(kind.find_in(left, request), notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Derivatives:
         """The gradients; programs have them."""

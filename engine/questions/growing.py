@@ -48,7 +48,7 @@ class Growing:
     @property
     def loc(self) -> Location:
         """Where something is put into the container, if one line of the file does; else where its tensors are made."""
-        return stored_at(self.path, self.stay.loc) if self.how == "container" else self.stay.loc
+        return find_storing_line(self.path, self.stay.loc) if self.how == "container" else self.stay.loc
 
     @property
     def message(self) -> str:
@@ -85,23 +85,23 @@ class Growing:
 
 
 @contextmanager
-def heard() -> Iterator[Callable[[Loaded], tuple[Growing, ...]]]:
+def watch_growth() -> Iterator[Callable[[Loaded], tuple[Growing, ...]]]:
     """Watch the file that runs inside; yield the function that answers while its model is open, once."""
     growth = Growth()
 
-    def told(left: Loaded) -> tuple[Growing, ...]:
+    def answer(left: Loaded) -> tuple[Growing, ...]:
         found: tuple[Growing, ...] = ()
         if growth.outlived:
             growth.finish()
-            found = tuple(_named(growth, left))
+            found = tuple(_name_keepers(growth, left))
         vars(growth).update(vars(Growth()))
         return found
 
     with watch.watch(growth.step, growth):
-        yield told
+        yield answer
 
 
-def _named(growth: Growth, left: Loaded) -> Iterator[Growing]:
+def _name_keepers(growth: Growth, left: Loaded) -> Iterator[Growing]:
     """The names that keep graphs: of tensors in one container that of the container."""
     try:
         meant = left.calls.meant()
@@ -122,7 +122,7 @@ _PUTTING = frozenset({"append", "appendleft", "extend", "insert", "add", "put"})
 """Methods that put something into a container."""
 
 
-def stored_at(path: str, made: Location) -> Location:
+def find_storing_line(path: str, made: Location) -> Location:
     """Return where the file that stands at *made* puts something into what is called *path*; *made* if no line does.
 
     That a tensor is there is known of the run: the text gives the line alone, by the last part of the path.

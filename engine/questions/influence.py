@@ -50,28 +50,28 @@ class Influence(Question[Influences]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Influences:
         """As in the base; calls of layers are noted while the file runs."""
-        with self.listening(request) as answer, loader.executed(request, notes) as left:
+        with self.record(request) as answer, loader.executed(request, notes) as left:
             return answer(left, notes)
 
     @contextlib.contextmanager
-    def listening(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Influences]]:
+    def record(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Influences]]:
         """Record the file that runs inside; yield the function that answers while its model is open."""
         recorder = Recorder()
         calls = LayerCalls(recorder)
-        with recorder.recording(), calls.noting():
-            yield lambda left, notes: self._of_run(left, request, recorder, calls)
+        with recorder.recording(), calls.note_calls():
+            yield lambda left, notes: self._answer_run(left, request, recorder, calls)
 
-    def _of_run(self, left: Loaded, request: Request, recorder: Recorder, calls: LayerCalls) -> Influences:
+    def _answer_run(self, left: Loaded, request: Request, recorder: Recorder, calls: LayerCalls) -> Influences:
         with watch.pause_watchers():
             model = opening.model_in(left, request)
             story = FlowStory()
             if model.computes_while_loading:
-                _through_layers(calls, left, story)
+                _probe_layers(calls, left, story)
             run = _last_pass(model, left, request, recorder, self.feed)
-            _beside(run, model, calls, recorder, self.feed, story)
-            story.facts += run_probes.of_pass(run, recorder, model) if isinstance(run, Timeline) else []
+            _probe_rest(run, model, calls, recorder, self.feed, story)
+            story.facts += run_probes.probe_pass(run, recorder, model) if isinstance(run, Timeline) else []
             if not any(f.certain for f in story.of(FactKind.FUTURE)):  # which is how the label is reached then
-                story.facts += _from_labels(run, recorder if model.computes_while_loading else None, story.unchecked)
+                story.facts += _label_leaks(run, recorder if model.computes_while_loading else None, story.unchecked)
             return Influences(model.about, story)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Influences:
@@ -89,7 +89,7 @@ def _last_pass(
         return error
 
 
-def _from_labels(
+def _label_leaks(
     run: Timeline | GradtoolError | CommandError, recorder: Recorder | None, unchecked: list[str]
 ) -> list[Fact]:
     """Labels that reach predictions, in the last pass of the file."""
@@ -101,7 +101,7 @@ def _from_labels(
     return list(labels.leaks(run, unchecked))
 
 
-def _beside(
+def _probe_rest(
     run: Timeline | GradtoolError | CommandError,
     model: Model,
     calls: LayerCalls,
@@ -114,15 +114,15 @@ def _beside(
     try:
         if not model.computes_while_loading:
             story.facts += run_probes.unread(model)
-            probe = run_probes.of_program(model, feed)
+            probe = run_probes.probe_program(model, feed)
         elif isinstance(run, Timeline):
             asked = [c.layer for c in calls.predictors()[: layer_calls.MOST]]
-            probe = run_probes.beside_layers(run, recorder, calls, asked, model)
+            probe = run_probes.probe_without_layers(run, recorder, calls, asked, model)
         else:
             probe = run.message
         if isinstance(probe, Probe):
             known = {(f.kind, f.loc[:1]) for f in story.facts}  # the line: the calls around it are others
-            story.facts += [f for f in _of_run(probe, story.unchecked) if (f.kind, f.loc[:1]) not in known]
+            story.facts += [f for f in _run_facts(probe, story.unchecked) if (f.kind, f.loc[:1]) not in known]
             story.calls.append(probe.name)
         elif probe is not None:
             story.no_calls = probe
@@ -131,12 +131,12 @@ def _beside(
         story.calls.append(model.name)
 
 
-def _of_run(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
+def _run_facts(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
     yield from randomness.drawn(probe, unchecked)
-    yield from _asked(probe, unchecked)
+    yield from _probe_facts(probe, unchecked)
 
 
-def _through_layers(calls: LayerCalls, left: Loaded, story: FlowStory) -> None:
+def _probe_layers(calls: LayerCalls, left: Loaded, story: FlowStory) -> None:
     predictors = calls.predictors()
     for call in predictors[layer_calls.MOST :]:
         story.unchecked.append(f"the flow of information through {_name(call.layer, left)}, as one of too many layers")
@@ -144,12 +144,12 @@ def _through_layers(calls: LayerCalls, left: Loaded, story: FlowStory) -> None:
         name = _name(call.layer, left)
         story.calls.append(name)
         try:
-            story.facts += _of_call(call, name, left, story.unchecked)
+            story.facts += _call_facts(call, name, left, story.unchecked)
         except (ModelError, GradtoolError) as error:
             story.unchecked.append(f"the flow of information through {name} in evaluation mode: {error.message}")
 
 
-def _of_call(call: LayerCall, name: str, left: Loaded, unchecked: list[str]) -> Iterator[Fact]:
+def _call_facts(call: LayerCall, name: str, left: Loaded, unchecked: list[str]) -> Iterator[Fact]:
     probe = layer_calls.probe(call, name, left.name)
     if not probe.outputs:
         return
@@ -157,10 +157,10 @@ def _of_call(call: LayerCall, name: str, left: Loaded, unchecked: list[str]) -> 
     yield from randomness.random(probe, unchecked)
     if len(unchecked) > before:
         return  # what differs by itself tells nothing
-    yield from _asked(probe, unchecked)
+    yield from _probe_facts(probe, unchecked)
 
 
-def _asked(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
+def _probe_facts(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
     rng = np.random.default_rng(0)
     yield from samples.mixed(probe, rng, unchecked)
     yield from order.future(probe, rng)

@@ -20,7 +20,7 @@ def question(cuts: Cuts, **how: Any) -> Why:
     return Why(params=cuts.params, no_grad=cuts.no_grad, **how)
 
 
-def judged(model: Model, cuts: Cuts, **how: Any) -> Sequence[Answer]:
+def judge(model: Model, cuts: Cuts, **how: Any) -> Sequence[Answer]:
     """What ``why`` says of a model that is loaded; nothing where nobody watched it compute.
 
     All of it: a parameter that no optimizer holds, or a gradient that is never cleared, has numbers that look well.
@@ -28,7 +28,7 @@ def judged(model: Model, cuts: Cuts, **how: Any) -> Sequence[Answer]:
     Args:
         how: the other options of :class:`~gradtool.engine.questions.why.Why`.
     """
-    if not model.watched:
+    if not model.is_watched:
         return ()
     case = model.case(question(cuts, **how))
     answers: Sequence[Answer] = model.call(case.answers)  # operators of the user's own run again

@@ -22,7 +22,7 @@ from ..request.request import Request
 from ..script import users_code
 from ..script.attributes import is_a
 from ..script.loaded import Loaded, has_two_sides
-from .one_pass import heard, number_of
+from .one_pass import listen, number_of
 from .question import Question
 
 FORWARD_OVER = "the forward pass, which was over before the search"
@@ -72,23 +72,23 @@ class Nan(Question[Births]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Births:
         """As in the base; the file is watched while it runs."""
-        with self.listening(request) as answer, loader.executed(request, notes) as left:
+        with self.listen(request) as answer, loader.executed(request, notes) as left:
             return answer(left, notes)
 
     @contextlib.contextmanager
-    def listening(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Births]]:
+    def listen(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Births]]:
         """Search the file that runs inside; yield the function that answers while its model is open."""
         hunt = self.hunt()
         coverage = Coverage(hunt)
         number = number_of(request)
-        with heard(coverage, number) as adapter:
+        with listen(coverage, number) as adapter:
 
             def answer(left: Loaded, notes: Notes) -> Births:
-                stepped(left, self.steps)
+                run_steps(left, self.steps)
                 adapter.finish()
                 with watch.pause_watchers():
                     end(hunt, left)
-                    return replace(self._searched(left, request, hunt, coverage, notes), number=number)
+                    return replace(self._search(left, request, hunt, coverage, notes), number=number)
 
             yield answer
 
@@ -99,7 +99,7 @@ class Nan(Question[Births]):
         run(model, coverage, self, notes)
         return Births(model.about, hunt.story(coverage.missing()), model.names())
 
-    def _searched(self, left: Loaded, request: Request, hunt: Hunt, coverage: Coverage, notes: Notes) -> Births:
+    def _search(self, left: Loaded, request: Request, hunt: Hunt, coverage: Coverage, notes: Notes) -> Births:
         model = self._model(left, request, hunt)
         again = not hunt.own or (self.order == 2 and hunt.story().clean)
         if request.inputs.arrays is not None and model is not None and not model.computes_while_loading:
@@ -157,7 +157,7 @@ def end(hunt: Hunt, left: Loaded) -> None:
     hunt.over([t.array for t in tensors if magnitudes.kinds(t.array, None, False)], left.error is not None)
 
 
-def stepped(left: Loaded, steps: int | None) -> None:
+def run_steps(left: Loaded, steps: int | None) -> None:
     """Call the file's function ``step`` so many times, if it has one: one step of training."""
     step = left.namespace.get("step")
     if steps and callable(step):

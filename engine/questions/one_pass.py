@@ -12,7 +12,7 @@ from ..answers.retold import Telling
 from ..core import state
 from ..request.limits import EACH
 from ..request.request import Request
-from .calls import listed
+from .calls import list_calls
 
 
 def number_of(request: Request) -> int | None:
@@ -26,11 +26,11 @@ def number_of(request: Request) -> int | None:
     which = request.backward
     if which is None or which == EACH:
         return None
-    return int(which) if which.isdecimal() else listed(request).asked
+    return int(which) if which.isdecimal() else list_calls(request).asked
 
 
 @contextlib.contextmanager
-def heard(listener: Listener, number: int | None) -> Iterator[Telling]:
+def listen(listener: Listener, number: int | None) -> Iterator[Telling]:
     """Tell *listener* what is computed inside, of all passes or of the one of that *number*."""
     if number is None:
         with retold.heard(listener) as telling:

@@ -30,7 +30,7 @@ from ..script.calls import running
 from ..script.holders import looped
 from ..script.loaded import Loaded, over_already
 from ..script.paths import Walk
-from .nan import stepped
+from .nan import run_steps
 from .question import Question
 
 MOST_ROWS = 40
@@ -85,7 +85,7 @@ class Listening:
     """Listens to both modes while a script runs."""
 
     def __init__(self) -> None:
-        self.tape = TapeCourse(Course(), _named)
+        self.tape = TapeCourse(Course(), _named_tensors)
         self.programs = ProgramCourse(Course())
 
     def __enter__(self) -> Listening:
@@ -107,11 +107,11 @@ class Listening:
             steps = programs.finish()
             return History(steps, _unique(self.programs.all_tracks()), static=True, ended=ended)
         steps = tape.finish()
-        tracks = _unique(_of_entries(left, self.tape, steps))
+        tracks = _unique(_tracks(left, self.tape, steps))
         return History(steps, tracks, ended=ended, clearings=self.tape.clearings)
 
     @property
-    def heard(self) -> bool:
+    def has_heard(self) -> bool:
         """Whether there was a backward pass."""
         return self.programs.heard or self.tape.course.last > 0
 
@@ -132,10 +132,10 @@ def _end(left: Loaded) -> str:
     """How the script ended, if that was not at its end."""
     if left.error is not None:
         return str(left.error).splitlines()[0]
-    return "" if left.calls.stopped is None else "; ".join(telling.ending(left.calls))
+    return "" if left.calls.stopped is None else "; ".join(telling.describe_stop(left.calls))
 
 
-def _named() -> Iterator[tuple[str, Tensor]]:
+def _named_tensors() -> Iterator[tuple[str, Tensor]]:
     """What the user's functions that are running call their tensors, the innermost first."""
     walk = Walk()
     for names in reversed(running(sys._getframe(1))):
@@ -143,7 +143,7 @@ def _named() -> Iterator[tuple[str, Tensor]]:
         yield from ((path, t) for path, t in tensors if isinstance(t, Tensor))
 
 
-def _of_entries(left: Loaded, tape: TapeCourse, steps: Iterable[TrainingStep]) -> list[Track]:
+def _tracks(left: Loaded, tape: TapeCourse, steps: Iterable[TrainingStep]) -> list[Track]:
     """All tracks in the order of the model, under their Python names; parameters that never got a gradient, too."""
     from ..kinds.tape.finding import entries_in
 
@@ -199,8 +199,8 @@ class OverTime(Question[Training]):
         request = self.requested(request).change(steps=self.steps or request.run.steps)
         with Listening() as listening, loader.executed(request, notes) as left:
             left.must_run("stats --steps")
-            if not listening.heard:
-                stepped(left, ENOUGH if self.steps in (None, ALL) else self.steps)
+            if not listening.has_heard:
+                run_steps(left, ENOUGH if self.steps in (None, ALL) else self.steps)
             history = listening.history(left)
             if left.error is not None and not history.steps:
                 raise left.error from left.error.__cause__
@@ -220,7 +220,7 @@ class OverTime(Question[Training]):
                 f"--steps: {about.name} runs no backward pass itself, and has no function step()",
                 "leave out --steps for the sizes of one pass, or put the loop into the file",
             )
-        by, depth = self._folding([t.name for t in history.tracks])
+        by, depth = self._row_kind([t.name for t in history.tracks])
         groups: dict[str, list[Track]] = {}
         for track in history.tracks:
             groups.setdefault(_group(track.name, by, depth), []).append(track)
@@ -231,7 +231,7 @@ class OverTime(Question[Training]):
         """Refused: a model that is loaded has been trained before it could be watched."""
         raise over_already("stats --steps", model.name)
 
-    def _folding(self, names: Sequence[str]) -> tuple[str, int | None]:
+    def _row_kind(self, names: Sequence[str]) -> tuple[str, int | None]:
         """What a row is, and how many parts of paths are left; None for all but the last."""
         if self.by is not None or len(names) <= MOST_ROWS:
             return self.by or "parameter", None

@@ -57,33 +57,33 @@ class Drawn(Cuts, Question[PictureAnswer]):
         gradients = _Gradients()
         with (
             watch.watch(tensors=gradients),
-            _timed(self.measure == "time") as stopwatch,
+            _time(self.measure == "time") as stopwatch,
             loader.executed(request, notes) as left,
             watch.pause_watchers(),
         ):
             model = opening.model_in(left, request)
-            picture = self._of(model, stopwatch, notes)
+            picture = self._draw(model, stopwatch, notes)
             values_are = all(map(math.isfinite, picture.values.values()))
             is_finite = values_are and gradients.are_finite(model) and model.is_finite()
         number = _number(left, model)
-        return picture if is_finite else self._with_births(picture, request, number, notes)
+        return picture if is_finite else self._mark_births(picture, request, number, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> PictureAnswer:
         """As in the base; times are those of runs of a program."""
-        return self._of(model, None, notes)
+        return self._draw(model, None, notes)
 
-    def _of(self, model: Model, stopwatch: Stopwatch | None, notes: Notes) -> PictureAnswer:
+    def _draw(self, model: Model, stopwatch: Stopwatch | None, notes: Notes) -> PictureAnswer:
         graph = model.drawn(self, notes)
-        values = {} if self.measure is None else model.measured(self.measure, self.feed, stopwatch, notes)
+        values = {} if self.measure is None else model.measure(self.measure, self.feed, stopwatch, notes)
         return PictureAnswer(model.about, graph, values)
 
-    def _with_births(self, picture: PictureAnswer, request: Request, number: int | None, notes: Notes) -> PictureAnswer:
+    def _mark_births(self, picture: PictureAnswer, request: Request, number: int | None, notes: Notes) -> PictureAnswer:
         """The picture with the place marked where NaN or infinity was born, which a search finds in one more run.
 
         Args:
             number: of the backward pass that is drawn; None where the file ran none.
         """
-        from .births import marked
+        from .births import mark
         from .nan import Nan
 
         feed = self.feed if picture.about.mode == "static" else None
@@ -92,7 +92,7 @@ class Drawn(Cuts, Question[PictureAnswer]):
         except (CommandError, GradtoolError) as error:
             notes.note(f"it holds NaN or infinity; where they were born is not known: {error}")
             return picture
-        return replace(picture, graph=replace(picture.graph, view=marked(picture.graph.view, births, notes)))
+        return replace(picture, graph=replace(picture.graph, view=mark(picture.graph.view, births, notes)))
 
 
 class _Gradients:
@@ -122,7 +122,7 @@ def _number(left: Loaded, model: Model) -> int | None:
 
 
 @contextlib.contextmanager
-def _timed(wanted: bool) -> Iterator[Stopwatch | None]:
+def _time(wanted: bool) -> Iterator[Stopwatch | None]:
     """In dynamic mode the file itself runs the forward pass: whoever wants to know its times listens to that."""
     if not wanted:
         yield None

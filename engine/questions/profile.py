@@ -38,17 +38,17 @@ class Profile(Question[Costs]):
         """As in the base; the calls of dynamic mode are noted while the file runs."""
         calls = Calls()
         with watch.watch(calls), loader.executed(request, notes) as left, watch.pause_watchers():
-            return self._of(opening.model_in(left, request), calls, notes)
+            return self._measure(opening.model_in(left, request), calls, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Costs:
         """What one run of a program takes; a model of dynamic mode has to be watched while it is loaded."""
         if model.computes_while_loading:
             return self.ask(model.must_have_request("profile"), notes)
-        return self._of(model, Calls(), notes)
+        return self._measure(model, Calls(), notes)
 
-    def _of(self, model: Model, calls: Calls, notes: Notes) -> Costs:
+    def _measure(self, model: Model, calls: Calls, notes: Notes) -> Costs:
         model.must_take({"--feed": self.feed})
-        story = model.profiled(calls, self.repeats, self.feed, notes)
+        story = model.measure_costs(calls, self.repeats, self.feed, notes)
         names = model.names()
         for cost in story.costs:
             cost.name = names.operators.get(cost.origin, cost.name)

@@ -28,4 +28,4 @@ class Operators(Cuts, Question[Listing]):
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Listing:
         """The operators."""
-        return model.listing(self.part, self.blocks, self, notes)
+        return model.list_operators(self.part, self.blocks, self, notes)

@@ -10,17 +10,17 @@ from ..core.command_errors import CommandError
 from ..core.notes import SILENT
 from ..core.vocabulary import say
 from ..request.request import Request
-from .why import Why, opened
+from .why import Why, open_case
 
 
-def unproved(answer: Answer) -> Answer:
+def leave_unproved(answer: Answer) -> Answer:
     """*answer*, one of so many that running the model again for each would take too long."""
     if not answer.verdict.row.without:
         return answer
     return dataclasses.replace(answer, proved=f"not proved: ask for it by name, gradtool why {answer.name} --prove")
 
 
-def proved(answer: Answer, request: Request, asked: Why) -> Answer:
+def prove(answer: Answer, request: Request, asked: Why) -> Answer:
     """*answer* with what the gradient is without the cut, where taking out a cut is what it takes."""
     if not answer.verdict.row.without:
         if answer.has_gradient or answer.verdict.is_zero:
@@ -31,7 +31,7 @@ def proved(answer: Answer, request: Request, asked: Why) -> Answer:
     if answer.verdict is Verdict.NO_GRAD_SET:
         changed = dataclasses.replace(changed, no_grad=())
     try:
-        with opened(again, changed, SILENT, lambda model: model.mend(answer)) as mended:
+        with open_case(again, changed, SILENT, lambda model: model.mend(answer)) as mended:
             if mended.case is None:
                 raise CommandError(f"{mended.about.name} raised")
             now = mended.case.answer(mended.case.subjects()[0])

@@ -70,13 +70,13 @@ class Question(ABC, Generic[A]):
         request = replace(request, backward=str(before))
         with loader.executed(request) as left:
             answer = self.answer(opening.model_in(left, request), notes)
-        return answer if failure is None else self.with_failure(answer, failure)
+        return answer if failure is None else self.add_failure(answer, failure)
 
     def requested(self, request: Request) -> Request:
         """*request* with what this question needs of a model that is loaded for it."""
         return request.change(feed=getattr(self, "feed", None) or request.inputs.feed, **self.needs)
 
-    def with_failure(self, answer: A, failure: Answer) -> A:
+    def add_failure(self, answer: A, failure: Answer) -> A:
         """*answer* about the last backward pass before one failed; of the failure, the error alone is told."""
         return answer
 

@@ -29,7 +29,7 @@ class Resources:
     seconds: float
 
 
-def measured(request: Request, feed: str | None = None) -> Resources:
+def measure(request: Request, feed: str | None = None) -> Resources:
     """What one step of a model takes; it is loaded and run for it.
 
     Raises:

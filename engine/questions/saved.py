@@ -16,7 +16,7 @@ from ..kinds.names import Names
 from ..loading import loader, opening
 from ..request.request import Request
 from ..script.loaded import Loaded
-from .one_pass import heard, number_of
+from .one_pass import listen, number_of
 from .question import Question
 
 
@@ -46,11 +46,11 @@ class Saved(Question[Kept]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Kept:
         """As in the base; the file is watched while it runs."""
-        with retold.as_it_was(), self.listening(request) as answer, loader.executed(request, notes) as left:
+        with retold.as_it_was(), self.listen(request) as answer, loader.executed(request, notes) as left:
             return answer(left, notes)
 
     @contextlib.contextmanager
-    def listening(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Kept]]:
+    def listen(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Kept]]:
         """Watch the file that runs inside; yield the function that answers while its model is open."""
         keeper = Keeper()
         passes = under_watch.Passes(keeper)
@@ -69,7 +69,7 @@ class Saved(Question[Kept]):
 
         with contextlib.ExitStack() as stack:
             with retold.as_it_was():  # other readers of the same run may want what the backend computes
-                stack.enter_context(heard(passes, number))
+                stack.enter_context(listen(passes, number))
             stack.enter_context(knowing_leaves())
             yield answer
 

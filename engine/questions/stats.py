@@ -17,7 +17,7 @@ from ..core.notes import SILENT, Notes
 from ..kinds.model import About, Model
 from ..kinds.names import Names
 from ..request.options import Cuts
-from .judging import judged, question
+from .judging import judge, question
 from .question import Question
 
 ALWAYS_WRONG = numbers.NOT_FINITE
@@ -54,7 +54,7 @@ class Sizes(Answered):
 
     def verdict(self, line: Line) -> str:
         """What is said of a line: that of its size, or what ``why`` knows better."""
-        told = self.told.get(line.name) or self._of_members(line)
+        told = self.told.get(line.name) or self._member_finding(line)
         if told is None:
             return line.verdict
         known = told.label == BY_STRUCTURE or told.verdict.is_intended
@@ -63,7 +63,7 @@ class Sizes(Answered):
             return told.label
         return told.verdict.short if in_numbers else line.verdict
 
-    def _of_members(self, line: Line) -> Answer | None:
+    def _member_finding(self, line: Line) -> Answer | None:
         """Of a layer, the first finding about one of its parameters whose numbers look well."""
         told = (self.told.get(name) for name in line.members)
         return next((a for a in told if a is not None and a.finding), None) if line.verdict == numbers.OK else None
@@ -104,7 +104,7 @@ class Stats(Question[Sizes]):
 
     needs: ClassVar = {"journal": True}
 
-    def with_failure(self, answer: Sizes, failure: Answer) -> Sizes:
+    def add_failure(self, answer: Sizes, failure: Answer) -> Sizes:
         """As in the base; the failure is told as ``why`` tells it, and is a finding."""
         return replace(answer, failure=failure)
 
@@ -113,7 +113,7 @@ class Stats(Question[Sizes]):
         model.must_take({"--feed": self.feed})
         gatherer = Gatherer()
         listener = gatherer if self.by == "op" else None  # nobody asks what each operator gives
-        beside = model.case_beside(question(Cuts(), feed=self.feed)) if model.watched else None
+        beside = model.case_beside(question(Cuts(), feed=self.feed)) if model.is_watched else None
         with beside.hearing() if beside is not None else nullcontext():
             gradients = model.run(listener, self.feed, notes)
         answers = None if beside is None else model.call(beside.answers)
@@ -134,5 +134,5 @@ class Stats(Question[Sizes]):
         story = model.sizes(gatherer, gradients)
         lines = {"parameter": story.parameters, "layer": story.layers, "op": story.operators}[self.by]
         shown = story.worst(self.worst, lines) if self.worst else lines
-        answers = judged(model, Cuts(), feed=self.feed) if verdicts is None else verdicts
+        answers = judge(model, Cuts(), feed=self.feed) if verdicts is None else verdicts
         return Sizes(model.about, story, model.names(), self.by, shown, len(lines), self.histogram, answers)

@@ -80,7 +80,7 @@ class Why(WhyOptions, Question[Verdicts]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Verdicts:
         """As in the base."""
-        with opened(request, self, notes) as case:
+        with open_case(request, self, notes) as case:
             if self.error and case.failure is None:
                 raise case.error or CommandError(
                     f"{case.about.name} raised no error", f"for its gradients: gradtool why {request.model}"
@@ -89,9 +89,9 @@ class Why(WhyOptions, Question[Verdicts]):
             case.case = case.model = None
         if not self.prove or verdicts.failure is not None:
             return verdicts
-        from .proving import proved, unproved
+        from .proving import leave_unproved, prove
 
-        proofs = [proved(a, request, self) if i < WHOLE else unproved(a) for i, a in enumerate(verdicts)]
+        proofs = [prove(a, request, self) if i < WHOLE else leave_unproved(a) for i, a in enumerate(verdicts)]
         return Verdicts.of(verdicts.about, verdicts.loss, proofs, verdicts.subjects, verdicts.chosen)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Verdicts:
@@ -147,7 +147,7 @@ class Opened:
 
 
 @contextlib.contextmanager
-def opened(
+def open_case(
     request: Request, asked: Why, notes: Notes, amend: Callable[[Model], None] = lambda model: None
 ) -> Iterator[Opened]:
     """Load a model, also one that raises on the way, and set up its case.
@@ -173,7 +173,7 @@ def case_in(
     amend: Callable[[Model], None] = lambda model: None,
     listening: Listening | None = None,
 ) -> Opened:
-    """Set up the case of a model that is open; as for :func:`opened`.
+    """Set up the case of a model that is open; as for :func:`open_case`.
 
     Args:
         request: as *asked* needs it.

@@ -154,7 +154,7 @@ class Request:
         if fed is not None:
             from ..data import words
 
-            more |= {"fed": fed, "arrays": words.taken(fed)}
+            more |= {"fed": fed, "arrays": words.take(fed)}
         steps = more.pop("steps", None) or options.pop("steps", None)
         return cls.create(**taken, steps=steps, **{"unfinished": True, **more})
 

@@ -16,13 +16,13 @@ from .bound import Binding
 from .calls import CallRecord
 
 
-def of_call(call: CallRecord, padded: bool = False) -> Binding:
+def bind_call(call: CallRecord, padded: bool = False) -> Binding:
     """What the kernel of a forward operator follows from; see :class:`Binding` for *padded*."""
     sizes = tuple(len(o) if isinstance(o, list) else None for o in call.outs)
     return Binding(call.op, call.attrs, sizes, padded=padded, backend=call.backend, again=call.again)
 
 
-def of_gradient(node: GradNode, mask: Sequence[bool], sizes: Sequence[int | None]) -> Binding:
+def bind_gradient(node: GradNode, mask: Sequence[bool], sizes: Sequence[int | None]) -> Binding:
     """What the kernel of a gradient operator follows from; *mask* says which gradients are wanted."""
     wanted, at = [], 0
     for size in sizes:
@@ -32,7 +32,7 @@ def of_gradient(node: GradNode, mask: Sequence[bool], sizes: Sequence[int | None
     return Binding(node.op, node.attrs, tuple(sizes), tuple(wanted), backend=node.backend)
 
 
-def of_framework(node: GradNode, mask: Sequence[bool], arriving: int) -> Callable[..., Sequence[Any]]:
+def bind_framework(node: GradNode, mask: Sequence[bool], arriving: int) -> Callable[..., Sequence[Any]]:
     """What another framework computes the gradients of its operator with.
 
     Its operands are the gradients that arrive, so many, then all that forward read.
@@ -51,7 +51,7 @@ def of_framework(node: GradNode, mask: Sequence[bool], arriving: int) -> Callabl
     return run
 
 
-def of_rule(node: GradNode, mask: Sequence[bool]) -> Callable[..., Sequence[Any]]:
+def bind_rule(node: GradNode, mask: Sequence[bool]) -> Callable[..., Sequence[Any]]:
     """The user's own gradient rule.
 
     Its operands are the gradients that arrive, then what forward saved.

@@ -26,7 +26,7 @@ def lay_out(recorder: Recorder, running: Pass) -> int:
     """
     if recorder.last is None or recorder.last.roots != tuple(running.roots):
         recorder.last = PassRecord(tuple(running.roots))
-        _arrived(recorder, recorder.last, running)
+        _note_arrivals(recorder, recorder.last, running)
     work = recorder.last
     done = len(work.events)
     waiting = {key: entry[0] for key, entry in running.pending.items()}
@@ -54,7 +54,7 @@ def _makers(places: Sequence[Place], running: Pass) -> Iterator[GradNode]:
             yield place[0]
 
 
-def _arrived(recorder: Recorder, work: PassRecord, running: Pass) -> None:
+def _note_arrivals(recorder: Recorder, work: PassRecord, running: Pass) -> None:
     """The gradients that have arrived so far, of a pass that nobody recorded."""
     entries = [*running.pending.values(), *([running.at] if running.at is not None else [])]
     gradients: list[tuple[Place, Any]] = [((e[0], i), g) for e in entries for i, g in enumerate(e[1:])]
@@ -72,7 +72,7 @@ def _next(recorder: Recorder, work: PassRecord, running: Pass, node: GradNode, h
     targets = [p for p in wrt if p is not None]
     if not targets:
         return []
-    arriving = [_arriving(recorder, work, node, i, hooked) for i in range(len(node.shapes))]
+    arriving = [_arriving_gradient(recorder, work, node, i, hooked) for i in range(len(node.shapes))]
     outs, sums = [], []
     for place in wrt:
         if place is None:
@@ -90,7 +90,7 @@ def _next(recorder: Recorder, work: PassRecord, running: Pass, node: GradNode, h
     return targets
 
 
-def _arriving(recorder: Recorder, work: PassRecord, node: GradNode, index: int, hooked: bool) -> int | None:
+def _arriving_gradient(recorder: Recorder, work: PassRecord, node: GradNode, index: int, hooked: bool) -> int | None:
     """The gradient of a result, after its hooks if these are yet to run."""
     place = node, index
     number = work.totals.get(place)

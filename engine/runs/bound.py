@@ -54,7 +54,7 @@ class Binding:
     again: Callable[[Sequence[Any]], Sequence[Any] | None] | None = None
 
 
-def on(binding: Binding, backend: Backend) -> Binding:
+def bind_on(binding: Binding, backend: Backend) -> Binding:
     """The same kernel as another backend has it."""
     return replace(binding, backend=backend)
 
@@ -89,22 +89,22 @@ def kernel(binding: Binding, mask: Any = None) -> Callable[..., Sequence[Any]]:
     """
     op, attrs, backend = binding.op, binding.attrs, binding.backend
     if binding.mask != NOBODY:
-        return _masked(backend, op, attrs, mask)
+        return _mask(backend, op, attrs, mask)
     if binding.wanted is None:
         if binding.again is not None:
-            return _by_another(binding)
+            return _ask_framework(binding)
         bound = backend.bind(op, attrs)
-        flat = _flattening(rare.watch_kernel(op, attrs, bound) if in_use else bound, binding.sizes)
-        return _padding(flat, len(binding.sizes)) if binding.padded else flat
+        flat = _flatten(rare.watch_kernel(op, attrs, bound) if in_use else bound, binding.sizes)
+        return _pad(flat, len(binding.sizes)) if binding.padded else flat
     assert op.grad_op is not None
     wanted = [list(w) for w in binding.wanted]
     bound = backend.bind(op.grad_op, attrs, wanted)
     if in_use:
         bound = rare.watch_gradient_kernel(op, attrs, bound, backend.general(op.grad_op, attrs, wanted))
-    return _flattening(bound, binding.sizes)
+    return _flatten(bound, binding.sizes)
 
 
-def _by_another(binding: Binding) -> Callable[..., Sequence[Any]]:
+def _ask_framework(binding: Binding) -> Callable[..., Sequence[Any]]:
     """Return what asks another framework for the results, and the kernel where that has none."""
     again = binding.again
     assert again is not None
@@ -121,7 +121,7 @@ def _by_another(binding: Binding) -> Callable[..., Sequence[Any]]:
     return run
 
 
-def _masked(backend: Backend, op: OpDef, attrs: Mapping[str, Any], mask: Any) -> Callable[..., Sequence[Any]]:
+def _mask(backend: Backend, op: OpDef, attrs: Mapping[str, Any], mask: Any) -> Callable[..., Sequence[Any]]:
     rule = op.rule
     assert rule is not None
 
@@ -133,11 +133,11 @@ def _masked(backend: Backend, op: OpDef, attrs: Mapping[str, Any], mask: Any) ->
     return run
 
 
-def _padding(kernel: Callable[..., Sequence[Any]], count: int) -> Callable[..., Sequence[Any]]:
+def _pad(kernel: Callable[..., Sequence[Any]], count: int) -> Callable[..., Sequence[Any]]:
     return lambda *operands: [*kernel(*operands), *[None] * count][:count]
 
 
-def _flattening(kernel: Callable[..., Any], sizes: Sequence[int | None]) -> Callable[..., Sequence[Any]]:
+def _flatten(kernel: Callable[..., Any], sizes: Sequence[int | None]) -> Callable[..., Sequence[Any]]:
     """*kernel* with all its results in one flat sequence."""
     if len(sizes) == 1:
         return kernel if sizes[0] is not None else lambda *operands: (kernel(*operands),)
@@ -156,7 +156,7 @@ def _flattening(kernel: Callable[..., Any], sizes: Sequence[int | None]) -> Call
     return run
 
 
-def numbered(entry: Entry, results: Sequence[Any]) -> list[tuple[int, Any]]:
+def number_results(entry: Entry, results: Sequence[Any]) -> list[tuple[int, Any]]:
     """Return each result of an operator that was computed again, with the number of its value.
 
     Raises:
@@ -197,7 +197,7 @@ def digest(operands: Sequence[Any]) -> str:
     return hashed.hexdigest()
 
 
-def recalling(entry: Entry, recalled: Mapping[str, Sequence[Any]]) -> Callable[..., Sequence[Any]]:
+def recall_or_compute(entry: Entry, recalled: Mapping[str, Sequence[Any]]) -> Callable[..., Sequence[Any]]:
     """A kernel that gives what the user's own Python gave for the same operands when it could still run."""
 
     def run(*operands: Any) -> Sequence[Any]:

@@ -18,7 +18,7 @@ from ..core import watch
 from ..core.errors import FixedError, GradtoolError
 from ..core.scoped import set_inside
 from ..core.tensor_array import TensorArray
-from .bound import digest, numbered, runs_again
+from .bound import digest, number_results, runs_again
 from .timeline import NOBODY, Entry, FixedOperand, Timeline, Value
 
 _rerunning: ContextVar[bool] = ContextVar("gradtool_debugger_reruns", default=False)
@@ -27,7 +27,7 @@ is_rerunning = _rerunning.get
 """Whether what runs now was started by the debugger itself."""
 
 
-def rerunning() -> AbstractContextManager[bool]:
+def disable_breakpoints() -> AbstractContextManager[bool]:
     """Inside, breakpoints in the user's program stop nothing."""
     return set_inside(_rerunning, True)
 
@@ -76,12 +76,12 @@ class Branch:
 
     def fork(self, name: str) -> Branch:
         """A branch that goes on from here on its own."""
-        fork = Branch.with_edits(self.timeline, name, self.cursor, self.edits)
+        fork = Branch.add_edits(self.timeline, name, self.cursor, self.edits)
         fork.computed = dict(self.computed)
         return fork
 
     @classmethod
-    def with_edits(cls, timeline: Timeline, name: str, cursor: int, edits: Iterable[Edit]) -> Branch:
+    def add_edits(cls, timeline: Timeline, name: str, cursor: int, edits: Iterable[Edit]) -> Branch:
         """A branch in which these edits were made, one after the other."""
         branch = cls(timeline, name, cursor)
         branch.edits = list(edits)
@@ -139,9 +139,9 @@ class Branch:
         return any(self._differs(n, at) for n in numbers)
 
     def _differs(self, number: int, at: int) -> bool:
-        return number in self._affected or self._edited(number, at) is not None
+        return number in self._affected or self._last_edit(number, at) is not None
 
-    def _edited(self, number: int, at: int) -> Edit | None:
+    def _last_edit(self, number: int, at: int) -> Edit | None:
         """The edit that an entry sees of a value, the last one made."""
         return next((e for e in reversed(self._by_value.get(number, ())) if e.at <= at), None)
 
@@ -149,12 +149,12 @@ class Branch:
         """Whether somebody gave the value other numbers."""
         return number in self._by_value
 
-    def edited_entries(self) -> set[int]:
+    def entries_of_edits(self) -> set[int]:
         """The entries that made edited values, or whose results were dropped."""
         makers = {self.timeline.values[n].maker for n in self._by_value}
         return (makers | self._dropped) - {-1}
 
-    def affected(self) -> Sequence[int]:
+    def affected_entries(self) -> Sequence[int]:
         """The entries whose results depend on an edit."""
         return self._changed
 
@@ -179,14 +179,14 @@ class Branch:
             FixedError: it depends on an edit through an operator that cannot run again.
             GradtoolError: an operator that has to run for it fails.
         """
-        edit = self._edited(number, self.cursor if at is None else at)
+        edit = self._last_edit(number, self.cursor if at is None else at)
         if edit is None and self.timeline.values[number].maker >= self.cursor and at is None:
-            edit = self._edited(number, len(self.timeline.entries))
+            edit = self._last_edit(number, len(self.timeline.entries))
         return edit.array if edit is not None else self.made(number)
 
     def made(self, number: int) -> Any:
         """A value as its operator makes it."""
-        return self._held(number) if self.is_ready(number) else self.timeline.store.home(self._compute(number))
+        return self._held_value(number) if self.is_ready(number) else self.timeline.store.home(self._compute(number))
 
     def run(self, entry: Entry) -> None:
         """Make all that an entry makes, unless it is there."""
@@ -199,16 +199,16 @@ class Branch:
 
     def operands(self, entry: Entry) -> list[Any]:
         """What the kernel of an entry takes."""
-        return self._operands(entry, {n: self.made(n) for n in entry.inputs if self._edited(n, entry.index) is None})
+        return self._operands(entry, {n: self.made(n) for n in entry.inputs if self._last_edit(n, entry.index) is None})
 
     def inside(self, entry: Entry, by: watch.Watcher) -> None:
         """Run the block of a branch or a loop again, *by* being told its steps; see ``engine/core/watch.py``."""
         if entry.kernel is not None:
             operands = self.operands(entry)
-            with watch.pause_watchers(), watch.watch(by), np.errstate(all="ignore"), rerunning():
+            with watch.pause_watchers(), watch.watch(by), np.errstate(all="ignore"), disable_breakpoints():
                 entry.kernel(*operands)
 
-    def _held(self, number: int) -> Any:
+    def _held_value(self, number: int) -> Any:
         return self.computed.get(number) if number in self._affected else self.timeline.store.get(number)
 
     def _compute(self, wanted: int) -> Any:
@@ -246,29 +246,29 @@ class Branch:
         return () if value.maker in self._dropped else self.timeline.entries[value.maker].inputs
 
     def _is_at_hand(self, number: int, at: int) -> bool:
-        return self._edited(number, at) is not None or self.is_ready(number)
+        return self._last_edit(number, at) is not None or self.is_ready(number)
 
     def _run(self, entry: Entry, fresh: dict[int, Any]) -> None:
         if entry.index in self._dropped:
-            results: Sequence[Any] = [_zeros(self._recorded(n)) if n >= 0 else None for _, n in entry.outs]
+            results: Sequence[Any] = [_zeros(self._recorded_value(n)) if n >= 0 else None for _, n in entry.outs]
         elif entry.kernel is None:
             raise FixedError(f"{entry.name} cannot run again: {entry.fixed}.", op=entry.type)
         elif any(self._differs(n, entry.index) for n in entry.needs):
             raise FixedError(f"{entry.name} cannot run again on other values: it is the user's own.", op=entry.type)
         else:
             operands = self._operands(entry, fresh)
-            results = self._computed(entry, operands)
+            results = self._compute_entry(entry, operands)
             self.recomputed += 1
             if not runs_again(entry):
                 self.timeline.recalled.setdefault(entry.index, {})[digest(operands)] = results
-        for number, array in numbered(entry, results):
+        for number, array in number_results(entry, results):
             if number >= 0:
                 self._hold(number, array, fresh)
 
-    def _computed(self, entry: Entry, operands: list[Any]) -> Sequence[Any]:
+    def _compute_entry(self, entry: Entry, operands: list[Any]) -> Sequence[Any]:
         assert entry.kernel is not None
         try:
-            with watch.pause_watchers(), np.errstate(all="ignore"), rerunning():
+            with watch.pause_watchers(), np.errstate(all="ignore"), disable_breakpoints():
                 return entry.kernel(*operands)
         except (ValueError, IndexError) as error:
             # What was recorded ran; other numbers may be sizes or places that fit nothing.
@@ -277,7 +277,7 @@ class Branch:
             why = error.message.removesuffix(".") if isinstance(error, GradtoolError) else str(error)
             raise FixedError(f"{entry.name} does not take other values: {why}.", op=entry.type) from error
 
-    def _recorded(self, number: int) -> Any:
+    def _recorded_value(self, number: int) -> Any:
         """The value that the recorded run had."""
         return Branch(self.timeline).made(number) if self.edits else self.made(number)
 
@@ -298,10 +298,10 @@ class Branch:
             return operand.value
         if operand is None:
             return None
-        edit = self._edited(operand, at)
+        edit = self._last_edit(operand, at)
         if edit is not None:
             return edit.array
-        return fresh[operand] if operand in fresh else self._held(operand)
+        return fresh[operand] if operand in fresh else self._held_value(operand)
 
 
 def _zeros(value: Any) -> Any:

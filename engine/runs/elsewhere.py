@@ -81,14 +81,14 @@ class _Plan:
     def _add(self, entry: Entry, parts: Parts, backend: Backend) -> None:
         register = self._register
         if entry.kernel is not None:
-            ins, arrange = _arranged(entry.operands)
+            ins, arrange = _arrange(entry.operands)
             kernel = _separate(entry, backend, arrange)
             outs = tuple(register[n] for _, n in entry.outs)
             self._append(entry, Instruction(None, kernel, tuple(register[n] for n in ins), outs, spread=True))
         for total in entry.sums:
             summands = parts(total)
             if summands is not None:
-                added = backend.separate(_Called(_SUM, entry), _added, lambda: _added)
+                added = backend.separate(_Called(_SUM, entry), _add_values, lambda: _add_values)
                 first, second = summands
                 self._append(entry, Instruction(None, added, (register[first], register[second]), (register[total],)))
 
@@ -107,11 +107,11 @@ class _Plan:
 _SUM = SimpleNamespace(trait=Trait.NONE, type="sum", holds_blocks=False)
 
 
-def _added(before: Any, part: Any) -> Any:
+def _add_values(before: Any, part: Any) -> Any:
     return before + part
 
 
-def _arranged(operands: Sequence[Any]) -> tuple[tuple[int, ...], Callable[[Sequence[Any]], list[Any]]]:
+def _arrange(operands: Sequence[Any]) -> tuple[tuple[int, ...], Callable[[Sequence[Any]], list[Any]]]:
     """The numbers that an entry reads, and what makes its operands of their values."""
     ins: list[int] = []
 
@@ -149,13 +149,13 @@ def _separate(entry: Entry, backend: Backend, arrange: Callable[[Sequence[Any]],
         kernel: Any = backend.separate(_Called(_SUM, entry), reference, lambda: reference)
         kernel.reason = OWN if binding is None else "it keeps the random numbers that it drew"
         return kernel
-    own = bound.kernel(bound.on(binding, backend))
+    own = bound.kernel(bound.bind_on(binding, backend))
 
-    def traced(*values: Any) -> Sequence[Any]:
+    def trace(*values: Any) -> Sequence[Any]:
         return own(*arrange(values))
 
     op = binding.op if binding.wanted is None else binding.op.grad_op
-    return backend.separate(_Called(op, entry), traced, lambda: reference)
+    return backend.separate(_Called(op, entry), trace, lambda: reference)
 
 
 def compute(timeline: Timeline, backend: Backend) -> Compiled:
@@ -196,14 +196,14 @@ def compute_entries(
 
 def compute_one(entry: Entry, values: Store, backend: Backend) -> Sequence[Any]:
     """What an entry that can run again gives on *backend*, as NumPy's arrays; nobody keeps it."""
-    ins, arrange = _arranged(entry.operands)
+    ins, arrange = _arrange(entry.operands)
     kernel = _separate(entry, backend, arrange)
     with np.errstate(all="ignore"):
         results: Sequence[Any] = kernel(*[values.get(n) for n in ins])
     return results
 
 
-def timed(
+def time_backend(
     entries: Sequence[Entry], parts: Parts, values: Store, backend: Backend, wanted: Collection[int], runs: int
 ) -> Iterator[Took]:
     """What *backend* takes to compute the *wanted* values by entries, as one program, in each of the *runs*."""

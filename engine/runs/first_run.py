@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import state
 from ..core.streams import Position
-from .bound import numbered
+from .bound import number_results
 from .timeline import Entry, FixedOperand, Timeline
 
 
@@ -40,8 +40,8 @@ def fill(
                 timeline.failed = entry.index, explained(entry, error, operands)
                 return
             if before is not None:
-                entry.kernel, entry.drawn = redrawing(entry.kernel, before), before
-            for number, array in numbered(entry, results):
+                entry.kernel, entry.drawn = redraw(entry.kernel, before), before
+            for number, array in number_results(entry, results):
                 filling.hold(number, array)
         for total in entry.sums:
             filling.add(total)
@@ -103,7 +103,7 @@ def _operand(operand: Any, at_hand: dict[int, Any]) -> Any:
     return None if operand is None else at_hand[operand]
 
 
-def redrawing(kernel: Callable[..., Any], before: Position) -> Callable[..., Any]:
+def redraw(kernel: Callable[..., Any], before: Position) -> Callable[..., Any]:
     """*kernel* drawing the random numbers again that it drew when their stream was at *before*."""
 
     def run(*arrays: Any) -> Any:

@@ -53,7 +53,7 @@ class Ledger(Store):
         self._needed = 0
         _living.add(self)
 
-    def copied(self) -> Ledger:
+    def copy(self) -> Ledger:
         """One that holds the same values and no longer changes with this one; nothing is let go of there."""
         copy = Ledger()
         copy.count = self.count
@@ -187,10 +187,10 @@ class Ledger(Store):
                 stay.append((written, id(array)))
             else:
                 self._torn[id(array)] = Torn(
-                    written, [_Tearing(array, None, (), False).seen_by(array)], weakref.ref(array)
+                    written, [_Tearing(array, None, (), False).view_by(array)], weakref.ref(array)
                 )
         elif follows and before is not None:
-            self._torn[id(array)] = Torn(before, [tearing.seen_by(array)], weakref.ref(array))
+            self._torn[id(array)] = Torn(before, [tearing.view_by(array)], weakref.ref(array))
         if follows and written is None and tearing.writes:
             self._open[id(array)] = weakref.ref(array), tearing.writes
         if stay:
@@ -225,7 +225,7 @@ class Ledger(Store):
             if now is None:
                 del self._torn[key]
             elif now is not tearing.array and _storage(now) == storage and np.may_share_memory(now, tearing.array):
-                torn.writes.append(tearing.seen_by(now))
+                torn.writes.append(tearing.view_by(now))
 
     def _now(self, number: int, key: int, storage: int) -> Any:
         """The array in a storage that holds a value, the store's or another one; None if none does now."""
@@ -272,7 +272,7 @@ class Ledger(Store):
             del self._numbers[id(array)]
         return array
 
-    def held_elsewhere(self) -> dict[int, Any]:
+    def arrays_still_held(self) -> dict[int, Any]:
         """The values that the store let go of and that somebody still holds, with an array of each."""
         return {n: array() for n, array in self._others.values() if array() is not None and n not in self._gone}
 
@@ -325,7 +325,7 @@ class _Tearing:
         self.writes: list[Write] = []
         self._number, self._loc, self._waits = number, loc, waits
 
-    def seen_by(self, array: Any) -> Write:
+    def view_by(self, array: Any) -> Write:
         """Return the write as *array* sees it."""
         if type(array) is not np.ndarray or type(self.array) is not np.ndarray:
             write = Write(self._number, None, None, self._loc)

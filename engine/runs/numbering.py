@@ -51,11 +51,11 @@ class Numbering:
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
-    def _computed(self, event: watch.Computed) -> None:
+    def _number_computed(self, event: watch.Computed) -> None:
         self._record_call(event)
         self._store.settle_writes()
 
-    def _doubled(self, event: watch.Doubled) -> None:
+    def _number_copy(self, event: watch.Doubled) -> None:
         self._store.expect(event.array)
         self._store.same(event.copy, self._number(event.array))
 
@@ -95,7 +95,7 @@ class Numbering:
         if number is None:
             torn = self._store.torn(array)
             if torn is not None and torn.waits:
-                return self._before_write(torn)
+                return self._number_before_write(torn)
             number = self._store.given(array)
             if torn is None:
                 self._leaves.add(number)
@@ -103,7 +103,7 @@ class Numbering:
                 self._overwritten(torn, number)
         return number
 
-    def _before_write(self, torn: Torn) -> int:
+    def _number_before_write(self, torn: Torn) -> int:
         """The number of what an array held before the operator wrote that is being recorded."""
         done = [w for w in torn.writes if not w.waits]
         if done:
@@ -132,7 +132,7 @@ class Numbering:
         work, node = self._last, event.node
         assert work is not None
         hooks = self._hooked.pop(id(event), None) or {}
-        arriving = [self._arriving(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
+        arriving = [self._arriving_gradient(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
         operands = self._read(node, arriving, event.kept)
         totals = work.totals
         outs, sums = [], []
@@ -148,18 +148,18 @@ class Numbering:
                 sums.append((total, before, number))
                 number = total
             totals[place] = number
-        saved = [self._kept_by_user(v) for v in self._saved.pop(id(event), None) or ()]
+        saved = [self._user_value(v) for v in self._saved.pop(id(event), None) or ()]
         work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums, saved))
 
     def _gave(self, node: GradNode, gradient: Any) -> int:
         """The number of a gradient that *node* gave."""
         return self._store.made(gradient)
 
-    def _kept_by_user(self, value: Any) -> Any:
+    def _user_value(self, value: Any) -> Any:
         array = getattr(value, "array", None)
         return FixedOperand(value) if array is None else self._number(array)
 
-    def _seeded(self, event: watch.Began) -> None:
+    def _note_seeds(self, event: watch.Began) -> None:
         work = self._last
         assert work is not None
         for place, gradient in event.seeds.items():
@@ -167,7 +167,7 @@ class Numbering:
             self._store.keep(number, gradient)
             work.totals[place] = work.seeds[place] = number
 
-    def _arriving(self, work: PassRecord, node: GradNode, index: int, gradient: Any, hooks: Any) -> int | None:
+    def _arriving_gradient(self, work: PassRecord, node: GradNode, index: int, gradient: Any, hooks: Any) -> int | None:
         if gradient is None:
             return None
         place = (node, index)
@@ -191,7 +191,7 @@ class Numbering:
             return None
         call = None
         if isinstance(retained, PackedValues):
-            call = self._unpacked(node, retained)
+            call = self._unpacking_call(node, retained)
             if call is None:
                 return None
         sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(arriving))
@@ -211,15 +211,15 @@ class Numbering:
             if read.kind == "dout":
                 operands.append(gradients(rule.takes_none or read.late))
             else:
-                operands.append(self._retained(read, value, call))
+                operands.append(self._retained_value(read, value, call))
         return operands
 
-    def _unpacked(self, node: GradNode, packed: PackedValues) -> CallRecord | None:
+    def _unpacking_call(self, node: GradNode, packed: PackedValues) -> CallRecord | None:
         """The call whose operands and results hooks packed, if they are to give these back."""
         call = self._by_key.get(node.key)
         return call if call is not None and call.op is node.op and all(map(_comes_back, packed)) else None
 
-    def _retained(self, read: Read, value: Any, call: CallRecord | None) -> Any:
+    def _retained_value(self, read: Read, value: Any, call: CallRecord | None) -> Any:
         """A value that was retained of the forward operator; *call* says which where hooks packed it."""
         if value is None:
             return None
@@ -249,7 +249,7 @@ class Numbering:
         old, self._calls = self._calls[: self._begun_at], self._calls[self._begun_at :]
         self._begun_at = 0
         read = _read_by(self._calls)
-        held = cache(self._store.held_elsewhere)
+        held = cache(self._store.arrays_still_held)
         stays = []
         for call in old:
             if call.recorded and call.key not in freed:
@@ -310,7 +310,7 @@ class Numbering:
 
     def _sweep(self) -> None:
         """Forget older calls whose results nobody holds."""
-        needed = set(self._store.held_elsewhere())
+        needed = set(self._store.arrays_still_held())
         needed.update(n for c in self._calls for n in flat(c.operands))
         stays = []
         for call in reversed(self._older):

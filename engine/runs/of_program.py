@@ -20,8 +20,8 @@ from ..ops.opdef import Trait
 from ..view import from_program
 from ..view.from_program import reads, writes
 from ..view.graph import BACKWARD, FORWARD, op_names
-from .bound import numbered
-from .first_run import fill, redrawing
+from .bound import number_results
+from .first_run import fill, redraw
 from .store import Remote, Store
 from .timeline import NOBODY, Entry, Lowered, Timeline, Value
 
@@ -68,7 +68,7 @@ def record(
     entries: list[Entry] = []
     index_of: dict[Operator, int] = {}
     entry_of: dict[int, Entry] = {}
-    for instruction, op in shown_instructions(plan):
+    for instruction, op in visible_instructions(plan):
         entry = _entry(len(entries), instruction, op, op_name[op], values, asked, shown)
         index_of[op] = entry.index
         if op.origin is not None and op.origin in index_of:
@@ -85,13 +85,13 @@ def record(
     )
     timeline.picture = lambda: from_program.view(program, title=title, loss=loss)
     timeline.lowered = Lowered(program, program.version, tuple(plan.feeds), tuple(values[r].name for r in plan.fetches))
-    timeline.compiled = _computed_whole(plan, registers, entry_of, store)
+    timeline.compiled = _compute_whole(plan, registers, entry_of, store)
     if not timeline.compiled:
         fill(timeline, draws, lambda entry, error, operands: explain_error(error, entry.origin, operands))
     return timeline
 
 
-def _computed_whole(plan: Plan, registers: list[Any], entry_of: Mapping[int, Entry], store: Store) -> bool:
+def _compute_whole(plan: Plan, registers: list[Any], entry_of: Mapping[int, Entry], store: Store) -> bool:
     """Have the values of a plan that its backend compiles; False where operators have to run one by one.
 
     So it is where one fails: what came before it is to be seen.
@@ -111,7 +111,7 @@ def _computed_whole(plan: Plan, registers: list[Any], entry_of: Mapping[int, Ent
             entry = entry_of.get(id(plan.instructions[index]))
             if entry is None:
                 continue
-            for number, value in numbered(entry, outputs):
+            for number, value in number_results(entry, outputs):
                 if number >= 0:
                     store.put(number, value)
                     numbers.append(number)
@@ -124,11 +124,11 @@ def _computed_whole(plan: Plan, registers: list[Any], entry_of: Mapping[int, Ent
         return False
     for entry, before in drawn:
         assert entry.kernel is not None
-        entry.kernel, entry.drawn = redrawing(entry.kernel, before), before
+        entry.kernel, entry.drawn = redraw(entry.kernel, before), before
     return True
 
 
-def shown_instructions(plan: Plan) -> Iterator[tuple[Instruction, Operator]]:
+def visible_instructions(plan: Plan) -> Iterator[tuple[Instruction, Operator]]:
     """The instructions that become entries: what an optimizer does is left out."""
     for instruction in plan.instructions:
         op = instruction.op
@@ -138,7 +138,7 @@ def shown_instructions(plan: Plan) -> Iterator[tuple[Instruction, Operator]]:
 
 def results_of(instruction: Instruction, op: Operator) -> Iterator[tuple[Variable | None, int]]:
     """Each result with the number of its value; None and :data:`NOBODY` for one that is not made."""
-    for v, number in zip(laid_flat(op.outputs), instruction.outs, strict=True):
+    for v, number in zip(flatten(op.outputs), instruction.outs, strict=True):
         yield (None, NOBODY) if v is None or number < 0 else (v, number)
 
 
@@ -153,7 +153,7 @@ def spread(instruction: Instruction) -> Callable[..., Sequence[Any]]:
     return kernel if instruction.spread else lambda *arrays: (kernel(*arrays),)
 
 
-def laid_flat(operands: Operands) -> Iterator[Variable | None]:
+def flatten(operands: Operands) -> Iterator[Variable | None]:
     """Every place of *operands*, those of lists one by one, empty ones included."""
     for value in operands:
         if isinstance(value, tuple):
@@ -162,7 +162,7 @@ def laid_flat(operands: Operands) -> Iterator[Variable | None]:
             yield value
 
 
-def described(index: int, name: str, op: Operator) -> Entry:
+def make_entry(index: int, name: str, op: Operator) -> Entry:
     """An entry with what people are told of *op*; what it took and made is not in it yet."""
     return Entry(
         index,
@@ -185,7 +185,7 @@ def _entry(
     asked: set[str],
     shown: Callable[[Variable], Sequence[str]] | None,
 ) -> Entry:
-    entry = described(index, name, op)
+    entry = make_entry(index, name, op)
     entry.operands = instruction.ins
     entry.kernel = spread(instruction)
     slots = {v: slot for slot, v in writes(op)}
@@ -214,7 +214,7 @@ def _last(plan: Plan, entries: Sequence[Entry]) -> dict[str, int]:
     """The number of the last value of every variable, by name."""
     last = {**plan.feeds, **plan.loads}
     for e in entries:
-        for v, (_, number) in zip(laid_flat(e.origin.outputs), e.outs, strict=True):
+        for v, (_, number) in zip(flatten(e.origin.outputs), e.outs, strict=True):
             if v is not None and number >= 0:
                 last[v.name] = number
     return last

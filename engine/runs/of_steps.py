@@ -28,14 +28,14 @@ from ..ops.registry import get_by_type
 from ..view.graph import op_names
 from .bound import MASKED, NOT_DRAWN_AGAIN, Binding, draws_nothing
 from .ledger import Ledger
-from .of_program import described, laid_flat
+from .of_program import flatten, make_entry
 from .rounds import Round, Rounds
 from .timeline import NOBODY, Entry, Timeline, Value
 
 _SUM = get_by_type("sum")
 
 
-def told(staying: Staying | None = None) -> Rounds[Step]:
+def watch_steps(staying: Staying | None = None) -> Rounds[Step]:
     """A watcher of the steps that a timeline is made of.
 
     Args:
@@ -48,7 +48,7 @@ def timeline(run: Round[Step], loss: Variable, leaves: Mapping[Variable, Any]) -
     """The run of a program, written down.
 
     Args:
-        run: what :func:`told` watched.
+        run: what :func:`watch_steps` watched.
         leaves: the arrays that the run began with: a plan may read them as what was assigned from them.
 
     Returns:
@@ -115,7 +115,7 @@ class _Builder:
         op = step.op
         self._guard(op)
         sums = {result: k for k, (_, result, _) in enumerate(self._region(op).sums)}
-        for v, array in zip(laid_flat(op.outputs), step.outputs, strict=False):
+        for v, array in zip(flatten(op.outputs), step.outputs, strict=False):
             if v is None or not hasattr(array, "dtype"):
                 continue
             number = self._number(v, array)
@@ -144,7 +144,7 @@ class _Builder:
     # -- operators ----------------------------------------------------------------------------------------------------
 
     def _entry(self, op: Operator, type_: str) -> Entry:
-        entry = described(len(self.entries), self._names[op], op)
+        entry = make_entry(len(self.entries), self._names[op], op)
         entry.type = type_
         self.entries.append(entry)
         return entry
@@ -161,7 +161,7 @@ class _Builder:
                 number = NOBODY if array is None else self._make(array, v, entry, slot.name)
                 entry.outs.append((slot.name, number))
         if op not in self._bindings:
-            self._bindings[op] = self._binding(op)
+            self._bindings[op] = self._bind(op)
         entry.binding = self._bindings[op]
         if entry.binding is None:
             entry.fixed = NOT_DRAWN_AGAIN
@@ -169,7 +169,7 @@ class _Builder:
             entry.binding = replace(entry.binding, mask=entry.outs[1][1])
         return entry
 
-    def _binding(self, op: Operator) -> Binding | None:
+    def _bind(self, op: Operator) -> Binding | None:
         """What the kernel of *op* follows from; None where it draws random numbers that cannot be drawn again."""
         definition: OpDef = op.op
         sizes = tuple([len(v) if isinstance(v, tuple) else None for v in op.outputs])

@@ -45,7 +45,7 @@ def timeline(
         failure = None
     work = recorder.last or PassRecord(())
     call = failure.of if failure is not None and isinstance(failure.of, CallRecord) else None
-    if failed is not None and work.done and (call is not None or recorder.since):
+    if failed is not None and work.done and (call is not None or recorder.calls_since_pass):
         work = PassRecord(())
     builder = _Builder(recorder, work, named or {}, shown, also or {}, call)
     return builder.build(title, failed, failure)
@@ -64,7 +64,7 @@ def forward(recorder: Recorder, result: Tensor, tensors: Iterable[Tensor] = ()) 
         run.leaves.setdefault(leaf, []).append(number)
     run.gaps += [
         (f"cannot be repeated: {title(n.op.type)} at {source.short(n.loc)}: it computes outside of operators", n.loc)
-        for n in builder.places.outside()
+        for n in builder.places.outside_nodes()
     ]
     return run
 
@@ -123,7 +123,7 @@ class _Builder:
             self.roles[number] = role
 
     def build(self, title: str, failed: BaseException | None, failure: Failure | None) -> Timeline:
-        calls = self._needed()
+        calls = self._needed_calls()
         for call in calls:
             self._forward(call)
         if self.failing is not None:
@@ -161,7 +161,7 @@ class _Builder:
 
     # -- which operators --------------------------------------------------------------------------------------------
 
-    def _needed(self) -> list[CallRecord]:
+    def _needed_calls(self) -> list[CallRecord]:
         """The forward operators that lead to a root or to what backward read, in the order of the run."""
         wanted = {self.recorder.known(t.array) for t in self.work.roots}
         if self.failing is not None:
@@ -175,7 +175,7 @@ class _Builder:
         everything = not self.work.roots and self.failing is None
         wanted -= self.roles.keys()
         calls = []
-        for call in reversed(self.places.with_users_own() if self.work.roots else self.recorder.since):
+        for call in reversed(self.places.all_calls() if self.work.roots else self.recorder.calls_since_pass):
             of = self.nodes.get(call.key)
             outs = flat(call.outs)
             if everything:

@@ -47,7 +47,7 @@ class TapeValues:
                 self.at[t.leaf] = number
                 self.of_leaf[number] = t.leaf
 
-    def with_users_own(self) -> list[CallRecord]:
+    def all_calls(self) -> list[CallRecord]:
         """The calls of the run, and those of PyLayers whose results no operator made: they went through NumPy."""
         calls = self._recorder.calls
         makers = {n for c in calls for n in flat(c.outs)}
@@ -66,7 +66,7 @@ class TapeValues:
             own.append(CallRecord(op, {}, operands, outs, node.loc, node.key, THROUGH_NUMPY, node=node))
         return sorted([*calls, *own], key=lambda c: -c.key) if own else calls
 
-    def outside(self) -> list[GradNode]:
+    def outside_nodes(self) -> list[GradNode]:
         """The user's own operators from one of whose arguments no operators lead to a result that somebody reads."""
         maker = {n: c for c in self._recorder.calls for n in flat(c.outs)}
         outside: list[GradNode] = []
@@ -91,7 +91,7 @@ class TapeValues:
         wanted = {n for numbers, _ in taken for n in numbers}
         found: set[int] = set()
         for result in results:
-            behind = _behind(result, wanted, maker)
+            behind = _sources_of(result, wanted, maker)
             if result not in maker and not behind:
                 return False
             found |= behind
@@ -153,7 +153,7 @@ class TapeValues:
                     self.of_leaf[number] = place
 
 
-def _behind(result: int, wanted: set[int], maker: Mapping[int, CallRecord]) -> set[int]:
+def _sources_of(result: int, wanted: set[int], maker: Mapping[int, CallRecord]) -> set[int]:
     """Those of the *wanted* values that operators made *result* of."""
     found: set[int] = set()
     seen: set[int] = set()

@@ -72,14 +72,14 @@ class Recorder(Numbering):
         outer = writes.get()
         recorder_token = _recording.set(self)
 
-        def before(tensor: Tensor, array: Any) -> None:
+        def number_before(tensor: Tensor, array: Any) -> None:
             self.settle()
             if outer is not None:
                 outer(tensor, array)
             if outer is not guard:
                 guard(tensor, array)
 
-        token = writes.set(before)
+        token = writes.set(number_before)
         try:
             with watch.watch(self):
                 yield self
@@ -109,7 +109,7 @@ class Recorder(Numbering):
         return [*self._older, *self._calls]
 
     @property
-    def since(self) -> list[CallRecord]:
+    def calls_since_pass(self) -> list[CallRecord]:
         """The forward operators after the last pass began."""
         self.settle()
         return self._calls[self._begun_at :]
@@ -135,7 +135,7 @@ class Recorder(Numbering):
         """What was written down so far, for a look at it while the recording goes on."""
         self.settle()
         snapshot = copy(self)
-        snapshot._store = self._store.copied()
+        snapshot._store = self._store.copy()
         snapshot._log, snapshot._hooked, snapshot._saved = [], {}, {}
         snapshot._calls, snapshot._older, snapshot._by_key = list(self._calls), list(self._older), dict(self._by_key)
         snapshot._leaves = set(self._leaves)
@@ -171,7 +171,7 @@ class Recorder(Numbering):
         if isinstance(event.node, LayerNode):
             self._saved[id(event)] = event.node.ctx._saved
         if event.node.hooks is not None:
-            self._hooked[id(event)] = acting(event.node)
+            self._hooked[id(event)] = acting_hooks(event.node)
         if self._store.budget is not None:
             self._wait(event.gradients)
 
@@ -196,13 +196,13 @@ class Recorder(Numbering):
         for event in waiting:
             kind = type(event)
             if kind is watch.Computed:
-                self._computed(event)
+                self._number_computed(event)
             elif kind is watch.Pulled:
                 self._pulled(event)
             elif kind is watch.Began:
-                self._seeded(event)
+                self._note_seeds(event)
             else:
-                self._doubled(event)
+                self._number_copy(event)
 
     # -- passes -------------------------------------------------------------------------------------------------------
 
@@ -272,7 +272,7 @@ class Recorder(Numbering):
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
-    def _failed(self, event: watch.OpFailed) -> None:
+    def _note_failure(self, event: watch.OpFailed) -> None:
         self.settle()
         if event.node is None:
             if not self._depth and event.op is not None:
@@ -282,7 +282,7 @@ class Recorder(Numbering):
                 self._failure = Failure(call, event.error)
         elif self._depth == 1 and self._last is not None:
             work, node = self._last, event.node
-            arriving = [self._arriving(work, node, i, g, None) for i, g in enumerate(event.arriving)]
+            arriving = [self._arriving_gradient(work, node, i, g, None) for i, g in enumerate(event.arriving)]
             outs = [NOBODY if p is None else self._store.new() for p in node.wrt]
             pull = Pull(node, self._read(node, arriving, node.kept), arriving, node.wrt, outs, [])
             work.events.append(pull)
@@ -300,11 +300,11 @@ _NOTED: dict[type, Callable[[Recorder, Any], None]] = {
     watch.Doubled: Recorder._note_doubled,
     watch.Began: Recorder._begin,
     watch.Ended: Recorder._end,
-    watch.OpFailed: Recorder._failed,
+    watch.OpFailed: Recorder._note_failure,
 }
 
 
-def acting(node: GradNode) -> dict[int, list[Any]]:
+def acting_hooks(node: GradNode) -> dict[int, list[Any]]:
     """The hooks on the results of a node that can change a gradient."""
     acting = {}
     for i, hooks in (node.hooks or {}).items():

@@ -21,7 +21,7 @@ from ..core.tensor_array import TensorArray
 from ..core.vocabulary import title
 from ..ops.opdef import Trait
 from .bound import NOT_DRAWN_AGAIN
-from .branch import Branch, rerunning
+from .branch import Branch, disable_breakpoints
 from .timeline import NOBODY, Entry, Timeline
 
 ROUNDING = {
@@ -87,7 +87,7 @@ def find_unrepeated(run: Timeline, entries: Iterable[Entry] | None = None) -> Un
         entries: those that somebody is going to repeat; by default all that the loss was computed with.
     """
     branch = Branch(run)
-    for entry in _leading_to_loss(run) if entries is None else entries:
+    for entry in _forward_entries(run) if entries is None else entries:
         if entry.backward or not entry.inputs or entry.fixed == NOT_DRAWN_AGAIN:
             continue
         if entry.index not in run.repeated:
@@ -106,7 +106,7 @@ def find_stop(run: Timeline, changed: Iterable[int], wanted: Iterable[int]) -> U
         changed, wanted: numbers of values.
     """
     branch = Branch(run)
-    for entry, reached in _between(run, changed, wanted):
+    for entry, reached in _entries_between(run, changed, wanted):
         if entry.kernel is None:
             return Unrepeated(entry, entry.fixed or _NO_KERNEL)
         if not reached.isdisjoint(entry.needs):
@@ -122,7 +122,7 @@ _NO_KERNEL = "nothing computes it again"
 _OF_THE_RUN = "its gradient is known for the recorded values alone"
 
 
-def _between(run: Timeline, changed: Iterable[int], wanted: Iterable[int]) -> list[tuple[Entry, set[int]]]:
+def _entries_between(run: Timeline, changed: Iterable[int], wanted: Iterable[int]) -> list[tuple[Entry, set[int]]]:
     """Return the operators between values, in order, each with all that depends on the first of these."""
     reached, reading = set(changed), []
     for entry in run.entries:
@@ -141,7 +141,7 @@ def _between(run: Timeline, changed: Iterable[int], wanted: Iterable[int]) -> li
     return found[::-1]
 
 
-def _leading_to_loss(run: Timeline) -> list[Entry]:
+def _forward_entries(run: Timeline) -> list[Entry]:
     """Return the forward operators that the loss was computed with, in order."""
     wanted, found = {run.loss, *run.guards}, []
     for entry in reversed(run.entries):
@@ -163,7 +163,7 @@ def _compare_again(branch: Branch, entry: Entry) -> str:
     assert entry.kernel is not None
     try:
         operands = branch.operands(entry)
-        with watch.pause_watchers(), np.errstate(all="ignore"), rerunning():
+        with watch.pause_watchers(), np.errstate(all="ignore"), disable_breakpoints():
             results = entry.kernel(*operands)
     except REFUSED as error:
         return reason_of(error)

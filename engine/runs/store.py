@@ -78,7 +78,7 @@ class Store:
         """Let go of a value that somebody may ask for."""
         self.drop(number)
 
-    def copied(self) -> Store:
+    def copy(self) -> Store:
         """A store that holds the same values and no longer changes with this one; nothing is let go of there."""
         copy = Store()
         copy._held.update(self._held)
@@ -124,19 +124,19 @@ class Remote(Store):
     def __init__(self, budget: int | None, home: Callable[[Any], Any]) -> None:
         super().__init__(budget)
         self._there = home
-        self.get = self._fetched
+        self.get = self._fetch
 
     def home(self, value: Any) -> Any:
         """As in the base: with NumPy's arrays in it."""
         return value if value is None or isinstance(value, np.ndarray) else self._there(value)
 
-    def copied(self) -> Store:
+    def copy(self) -> Store:
         """As in the base."""
         copy = Remote(None, self._there)
         copy._held.update(self._held)
         return copy
 
-    def _fetched(self, number: int) -> Any:
+    def _fetch(self, number: int) -> Any:
         there = self._held.get(number)
         here = self.home(there)
         if here is not there and _size(here) == _size(there):

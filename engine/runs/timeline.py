@@ -176,7 +176,7 @@ class Timeline:
     repeated: dict[int, str] = field(default_factory=dict)
 
     @cached_property
-    def _by_name(self) -> dict[str, list[int]]:
+    def _values_by_name(self) -> dict[str, list[int]]:
         by_name: dict[str, list[int]] = {}
         for number, value in enumerate(self.values):
             for name in dict.fromkeys((value.name, *value.names)):
@@ -189,14 +189,14 @@ class Timeline:
     @property
     def names(self) -> list[str]:
         """The names of all values, those that are there before the run first."""
-        return list(self._by_name)
+        return list(self._values_by_name)
 
     def find(self, name: str, cursor: int) -> int | None:
         """The number of the value that *name* has when the entries before *cursor* are done.
 
         If it has none yet, the first one it will have. None if there is no such name.
         """
-        numbers = self._by_name.get(name)
+        numbers = self._values_by_name.get(name)
         if numbers is None:
             return None
         at = bisect_right(numbers, cursor - 1, key=lambda n: self.values[n].maker)
@@ -204,7 +204,7 @@ class Timeline:
 
     def versions(self, name: str) -> Sequence[int]:
         """All values of that name, in the order in which they are made."""
-        return self._by_name.get(name, ())
+        return self._values_by_name.get(name, ())
 
     def parts_of(self, number: int) -> Iterator[int]:
         """The summands of a value that was summed up, the first one first."""

@@ -24,12 +24,12 @@ def forward(entry: Entry, call: CallRecord, values: Store, failed: bool = False)
         failed: it raised, and what it would have made is not there.
     """
     entry.operands = call.operands
-    entry.reads = _laid(call.op.inputs, call.operands)
+    entry.reads = _reads_in_order(call.op.inputs, call.operands)
     entry.outs = [*_outs(call.op.outputs, call.outs)]
     if call.fixed:
         entry.fixed = call.fixed
         return
-    entry.binding = again.of_call(call, padded=failed)
+    entry.binding = again.bind_call(call, padded=failed)
     entry.kernel = kernel(entry.binding)
     is_random = call.op.trait & Trait.RANDOM and not draws_nothing(call.op, call.attrs)
     if is_random and entry.kernel is not None and not failed:
@@ -71,22 +71,22 @@ def backward(entry: Entry, pull: Pull, places: TapeValues | None) -> None:
         entry.reads = [(f"Out{i}{names.GRAD}", n) for i, n in enumerate(pull.arriving) if n is not None]
         entry.outs = [(f"X{i}{names.GRAD}", n) for i, n in enumerate(pull.outs)]
         if read is not None:
-            entry.kernel = again.of_framework(node, mask, len(pull.arriving))
+            entry.kernel = again.bind_framework(node, mask, len(pull.arriving))
         elif grad_op is None:
-            entry.kernel = again.of_rule(node, mask)
+            entry.kernel = again.bind_rule(node, mask)
         else:
             entry.fixed = "what it reads was freed, or hooks packed it"
         return
     sizes = node.wrt_sizes if node.wrt_sizes is not None else [None] * len(rule.wrt)
     entry.operands = pull.operands
-    entry.reads = _laid(grad_op.inputs, pull.operands)
+    entry.reads = _reads_in_order(grad_op.inputs, pull.operands)
     slots = [s.name for s, n in zip(grad_op.outputs, sizes, strict=True) for _ in range(1 if n is None else n)]
     entry.outs = list(zip(slots, pull.outs, strict=True))
-    entry.binding = again.of_gradient(node, mask, sizes)
+    entry.binding = again.bind_gradient(node, mask, sizes)
     entry.kernel = kernel(entry.binding)
 
 
-def _laid(slots: Sequence[Any], operands: Sequence[Any]) -> list[tuple[str, int]]:
+def _reads_in_order(slots: Sequence[Any], operands: Sequence[Any]) -> list[tuple[str, int]]:
     """Slot and number of what is read."""
     return [(s.name, n) for s, o in zip(slots, operands, strict=False) for n in flat([o])]
 

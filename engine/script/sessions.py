@@ -32,7 +32,7 @@ class LiveSession(Protocol):
         """What is there under a name, or None."""
         ...
 
-    def debugging(self, book: Any) -> None:
+    def start_debugging(self, book: Any) -> None:
         """Take the notebook of a session of the debugger, which has no prompt here."""
         ...
 

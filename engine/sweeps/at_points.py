@@ -107,8 +107,8 @@ class AtPoints:
         data, batches = (None, ()) if self.rows is None else ranges.batches(os.fspath(self.rows))
         told = Axes(
             models=tuple(models),
-            seeds=(seed,) if self.seeds is None else ranges.seeds(_listed(self.seeds)),
-            settings=tuple(map(ranges.setting, self._settings())),
+            seeds=(seed,) if self.seeds is None else ranges.seeds(_as_words(self.seeds)),
+            settings=tuple(map(ranges.parse_setting, self._settings())),
             feeds=tuple(dict.fromkeys(file for text in over for file in axes.files(text, "--over"))),
             data=data,
             batches=batches,
@@ -122,7 +122,7 @@ class AtPoints:
 
     def _settings(self) -> Iterable[str]:
         if isinstance(self.set, Mapping):
-            return [f"{name}={_listed(values)}" for name, values in self.set.items()]
+            return [f"{name}={_as_words(values)}" for name, values in self.set.items()]
         return _several(self.set)
 
 
@@ -131,7 +131,7 @@ def _several(value: Path | Sequence[Path]) -> list[str]:
     return [os.fspath(v) for v in ((value,) if isinstance(value, (str, os.PathLike)) else value)]
 
 
-def _listed(values: str | Iterable[Any]) -> str:
+def _as_words(values: str | Iterable[Any]) -> str:
     """Values as a command line has them."""
     return values if isinstance(values, str) else ",".join(map(str, values))
 

@@ -72,23 +72,23 @@ class Axes:
     def key(self, spec: Spec, point: Point) -> str:
         """The key of the answer at a point: the same for the same question about the same contents."""
         portion = point.portion
-        data = None if portion is None else [self._of_data(portion.path), portion.rows, point.chosen]
-        asked = [content.versions(), spec.data(), self._of_model(point.model)]
+        data = None if portion is None else [self._digest_data(portion.path), portion.rows, point.chosen]
+        asked = [content.versions(), spec.data(), self._digest_model(point.model)]
         return key(asked, point.seed, point.settings, data)
 
-    def _of_model(self, model: str) -> str:
+    def _digest_model(self, model: str) -> str:
         if model not in self._content:
-            self._content[model] = content.of_model(model)
+            self._content[model] = content.digest_model(model)
         return self._content[model]
 
-    def _of_data(self, path: str) -> str:
+    def _digest_data(self, path: str) -> str:
         if path not in self._content:
             self._content[path] = arrays.identity(path)
         return self._content[path]
 
     def contents(self) -> dict[str, str]:
         """Model -> what stands for its contents."""
-        return {model: self._of_model(model) for model in self.models}
+        return {model: self._digest_model(model) for model in self.models}
 
 
 def models(words: Sequence[str], patterns: Sequence[str]) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ class _Notes:
         self.error = error
 
 
-def carried(spec: Spec, point: Point, key: str) -> dict[str, Any]:
+def compute_row(spec: Spec, point: Point, key: str) -> dict[str, Any]:
     """The row of a point.
 
     Raises:
@@ -60,7 +60,7 @@ def carried(spec: Spec, point: Point, key: str) -> dict[str, Any]:
             # Context variables (decimal's context, those of packages) are of this point alone.
             summary = contextvars.copy_context().run(spec.kind.ask, request, spec.options, notes)
     except (CommandError, GradtoolError, MemoryError) as error:
-        told = without_answer(spec, point, key, _status(error), *_said(error))
+        told = row_without_answer(spec, point, key, _status(error), *_message_and_hint(error))
     else:
         told = _row(spec, point, key, summary, notes)
     if interrupting.presses() != presses:
@@ -72,7 +72,7 @@ def _row(spec: Spec, point: Point, key: str, summary: Summary, notes: _Notes) ->
     status = summary.status
     if notes.error is not None and status in (OK, UNCHECKED):
         status = _status(notes.error)  # what came after it nobody has looked at
-    message, hint = (None, None) if notes.error is None else _said(notes.error)
+    message, hint = (None, None) if notes.error is None else _message_and_hint(notes.error)
     return {
         **head(spec, point, key),
         "status": status,
@@ -84,7 +84,7 @@ def _row(spec: Spec, point: Point, key: str, summary: Summary, notes: _Notes) ->
     }
 
 
-def without_answer(
+def row_without_answer(
     spec: Spec, point: Point, key: str, status: str, message: str, hint: str | None = None
 ) -> dict[str, Any]:
     """The row of a point that has no answer."""
@@ -111,7 +111,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _said(error: BaseException) -> tuple[str, str | None]:
+def _message_and_hint(error: BaseException) -> tuple[str, str | None]:
     """The message and what helps."""
     if isinstance(error, CommandError):
         return error.message, error.hint

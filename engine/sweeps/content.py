@@ -52,7 +52,7 @@ def _bytes(file: str) -> bytes:
         return stream.read()
 
 
-def of_model(model: str) -> str:
+def digest_model(model: str) -> str:
     """What a model's file holds, and the modules in its folder that it imports.
 
     Raises:
@@ -66,14 +66,14 @@ def of_model(model: str) -> str:
     while waiting:
         data = _bytes(waiting.pop(0))
         digest.update(hashlib.sha256(data).digest())
-        for file in sorted(_imported(data, target.folder)):
+        for file in sorted(_find_imports(data, target.folder)):
             if file not in seen:
                 seen.add(file)
                 waiting.append(file)
     return digest.hexdigest()[:16]
 
 
-def _imported(data: bytes, folder: str | None) -> Iterator[str]:
+def _find_imports(data: bytes, folder: str | None) -> Iterator[str]:
     """The files in *folder* that a source imports, as far as its text says."""
     if folder is None:
         return

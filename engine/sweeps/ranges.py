@@ -47,7 +47,7 @@ def seeds(text: str) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def setting(text: str) -> Setting:
+def parse_setting(text: str) -> Setting:
     """The setting of ``lr=1e-4..1e-1:log:20``, ``lr=0..1:lin:5``, ``width=1..8`` or ``lr=0.1,0.2``.
 
     Raises:
@@ -57,14 +57,14 @@ def setting(text: str) -> Setting:
     if not equals or not name.isidentifier() or not values:
         raise CommandError(f"--set {text}: expected NAME=VALUES", _FORMS)
     span = _SPAN.fullmatch(values)
-    chosen = _spaced(text, span) if span is not None else [piece.strip() for piece in values.split(",")]
+    chosen = _space(text, span) if span is not None else [piece.strip() for piece in values.split(",")]
     if not all(chosen):
         raise CommandError(f"--set {text}: a value is empty", _FORMS)
     _must_differ(chosen, f"--set {text}")
     return Setting(name, tuple(chosen))
 
 
-def _spaced(text: str, span: re.Match[str]) -> list[str]:
+def _space(text: str, span: re.Match[str]) -> list[str]:
     ends, how, count = (span["first"], span["last"]), span["how"], span["count"]
     if how is None:
         if not all(_WHOLE.fullmatch(end) for end in ends):

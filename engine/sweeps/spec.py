@@ -67,7 +67,7 @@ class Spec:
         for name in named:
             script = tuple(word.replace(f"{{{name}}}", settings[name]) for word in script)
         arg += tuple(f"{name}={value}" for name, value in point.settings if name not in named)
-        given = None if point.portion is None else arrays.taken(point.portion, point.chosen, self.dtype)
+        given = None if point.portion is None else arrays.take(point.portion, point.chosen, self.dtype)
         return Request.create(
             point.model,
             arg=arg,
@@ -84,7 +84,7 @@ class Spec:
         if point.portion is not None:
             if self.dtype is not None:
                 return None
-            fed = words.of_rows(point.portion, point.chosen)
+            fed = words.rows_word(point.portion, point.chosen)
             if fed is None:
                 return None
         loading: dict[str, Any] = dict(self.loading)

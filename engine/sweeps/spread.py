@@ -129,11 +129,11 @@ def usual(rows: Sequence[Row]) -> list[Usual]:
         if "norm" in (row["answer"] or {}):
             size = None if row["rows"] is None else row["rows"][1] - row["rows"][0]
             groups.setdefault((row["model"], tuple(row["set"].items()), size), []).append(number)
-    told = [_of_group(rows, numbers) for numbers in groups.values() if len(numbers) >= FEWEST]
+    told = [_usual_of_group(rows, numbers) for numbers in groups.values() if len(numbers) >= FEWEST]
     return [group for group in told if group is not None]
 
 
-def _of_group(rows: Sequence[Row], numbers: Sequence[int]) -> Usual | None:
+def _usual_of_group(rows: Sequence[Row], numbers: Sequence[int]) -> Usual | None:
     norms = {number: rows[number]["answer"]["norm"] for number in numbers}
     logs = {number: math.log10(norm) for number, norm in norms.items() if norm}
     if len(logs) < FEWEST:

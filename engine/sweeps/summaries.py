@@ -189,7 +189,7 @@ def _backward(request: Request, options: Mapping[str, Any], notes: Notes) -> Sum
     return Summary(table.findings, {**told, "nonfinite": bad})
 
 
-def _saved(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
+def _summarize_saved(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
     from ..questions.saved import Saved
 
     story = Saved(**options).ask(request, notes).story
@@ -204,6 +204,6 @@ KINDS: Final[Mapping[str, SweepQuestion]] = {
     "gradcheck": SweepQuestion(_gradcheck, ("order",), "gradients beside differences"),
     "check": SweepQuestion(_check, ("select", "ignore"), "findings of the gate's rules"),
     "backward": SweepQuestion(_backward, ("params", "no_grad"), "which parameters get a gradient"),
-    "saved": SweepQuestion(_saved, (), "what backward keeps alive"),
+    "saved": SweepQuestion(_summarize_saved, (), "what backward keeps alive"),
 }
 """Name -> question, as the commands are called."""

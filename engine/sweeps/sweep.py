@@ -68,7 +68,7 @@ class Swept(Answered):
         return sum(row["status"] == FINDING for row in self.rows)
 
     @property
-    def unanswered(self) -> list[Mapping[str, Any]]:
+    def failed_rows(self) -> list[Mapping[str, Any]]:
         """The rows that are neither ok nor have findings."""
         return [row for row in self.rows if row["status"] not in (OK, FINDING)]
 
@@ -117,10 +117,10 @@ class Sweep:
             try:
                 with place_for(self.means, self.spec, self.axes, len(left) or 1) as place:
                     self._carry(place, left, journal, told, len(points))
-                    swept = self._swept(points, keys, journal, known)
+                    swept = self._collect(points, keys, journal, known)
                     return replace(swept, subset=self._subset(place, points, swept))
             except KeyboardInterrupt:
-                raise SweepInterrupted(self._swept(points, keys, journal, known)) from None
+                raise SweepInterrupted(self._collect(points, keys, journal, known)) from None
         finally:
             journal.close()
 
@@ -143,10 +143,10 @@ class Sweep:
             return None  # it comes at every point: rows have no part in it
         for point, wanted in zip(points, signs, strict=True):
             if wanted is not None and point.portion is not None and point.portion.rows is not None:
-                return _halved(place, point, wanted)
+                return _halve(place, point, wanted)
         return None
 
-    def _swept(self, points: Sequence[Point], keys: Sequence[str], journal: RowJournal, known: int) -> Swept:
+    def _collect(self, points: Sequence[Point], keys: Sequence[str], journal: RowJournal, known: int) -> Swept:
         rows = [journal.rows[key] for key in keys if key in journal.rows]
         refused = [row for row in rows if row["status"] == REFUSED]
         if rows and len(refused) == len(points):
@@ -154,7 +154,7 @@ class Sweep:
         return Swept(self.spec, self.axes, rows, len(points), known, torn=journal.torn)
 
 
-def _halved(place: PointRunner, point: Point, wanted: tuple[str, ...]) -> RowSubset:
+def _halve(place: PointRunner, point: Point, wanted: tuple[str, ...]) -> RowSubset:
     assert point.portion is not None
     assert point.portion.rows is not None
     rows = range(*point.portion.rows)

@@ -55,7 +55,7 @@ class Turning:
         return self.bad[0] > 0 and not self.bad[-1]
 
 
-def exploded(row: Mapping[str, Any]) -> bool | None:
+def has_exploded(row: Mapping[str, Any]) -> bool | None:
     """Whether gradients explode at a point; None where that is not known."""
     answer = row["answer"]
     if answer is None:
@@ -70,7 +70,7 @@ def exploded(row: Mapping[str, Any]) -> bool | None:
 def turnings(rows: Sequence[Mapping[str, Any]]) -> list[Turning]:
     """One for every setting with numbers, and everything that stays the same beside it."""
     names = dict.fromkeys(name for row in rows for name in row["set"])
-    return [turning for name in names if _is_number_in(rows, name) for turning in _along(rows, name)]
+    return [turning for name in names if _is_number_in(rows, name) for turning in _turning_points(rows, name)]
 
 
 def number(value: str) -> float | None:
@@ -86,10 +86,10 @@ def _is_number_in(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     return all(number(row["set"][name]) is not None for row in rows)
 
 
-def _along(rows: Sequence[Mapping[str, Any]], name: str) -> list[Turning]:
+def _turning_points(rows: Sequence[Mapping[str, Any]], name: str) -> list[Turning]:
     groups: dict[tuple[tuple[str, str], ...], dict[str, list[bool]]] = {}
     for row in rows:
-        bad = exploded(row)
+        bad = has_exploded(row)
         if bad is not None:
             others = (("model", row["model"]), *((n, v) for n, v in row["set"].items() if n != name))
             groups.setdefault(others, {}).setdefault(row["set"][name], []).append(bad)

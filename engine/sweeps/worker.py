@@ -16,7 +16,7 @@ from ..gate.warming import SMALL
 from ..script import streams
 from ..script.imports import guarded
 from ..script.processes import READY
-from .carrying import carried
+from .carrying import compute_row
 from .point import Point
 from .spec import Spec
 
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> None:
 
 def _row(spec: Spec, point: Point, key: str) -> dict[str, Any]:
     try:
-        return {"row": carried(spec, point, key)}
+        return {"row": compute_row(spec, point, key)}
     except Exception:
         import traceback
 

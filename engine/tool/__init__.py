@@ -117,13 +117,13 @@ def __getattr__(name: str) -> Any:
     if name in PARTS:
         return importlib.import_module(f"{__name__}.{name}")
     if name not in NAMES:
-        raise _missing(name)
+        raise _name_error(name)
     value = getattr(importlib.import_module(NAMES[name]), name)
     globals()[name] = value
     return value
 
 
-def _missing(name: str) -> AttributeError:
+def _name_error(name: str) -> AttributeError:
     """Return the error for a name that the tool does not have; one of Paddle's is in another module."""
     if not name.startswith("_"):
         from . import paddle

@@ -98,7 +98,7 @@ def why(
         )
     case: Any
     if isinstance(target, Variable):
-        case = _of_program(target, asked, parameter_list, no_grad_set, feed)
+        case = _program_case(target, asked, parameter_list, no_grad_set, feed)
     elif isinstance(target, Tensor):
         case = _case_of_tensor(target, asked, list(no_grad_set))
     else:
@@ -124,7 +124,7 @@ def _ask_foreign(loss: Any, asked: list[Any] | None) -> Answers | None:
     return Answers(case.answers() if asked is None else case.subjects())
 
 
-def _of_program(
+def _program_case(
     loss: Variable,
     asked: list[Any] | None,
     parameter_list: Sequence[Variable] | None,

@@ -26,7 +26,7 @@ def test_random_programs_computed_again_are_what_an_interpreter_computes(recipe:
         net = Net(recipe, blocks=True)
         forward = list(net.block.ops)
         gradients = dict(paddle.static.append_backward(net.loss, net.sources))
-        rounds = of_steps.told()
+        rounds = of_steps.watch_steps()
         plan = lower(net.program, net.feed, [net.loss.name, *(g.name for g in gradients.values())], NUMPY)
         registers = plan.registers(net.feed, net.start)
         with watch.watch(rounds):

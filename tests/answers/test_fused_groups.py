@@ -96,13 +96,13 @@ def test_a_group_that_gave_another_bit_is_said_to_be_given_up(
     program: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = FusedKernel._compared
+    whole = FusedKernel._compare
 
     def wrong(self: FusedKernel, given: Any, values: Any) -> Any:
         floats = [np.nextafter(v, 9, dtype=v.dtype) if np.asarray(v).dtype.kind == "f" else v for v in given]
         return whole(self, [v if v is None or np.asarray(v).dtype.kind == "f" else ~v for v in floats], values)
 
-    monkeypatch.setattr(FusedKernel, "_compared", wrong)
+    monkeypatch.setattr(FusedKernel, "_compare", wrong)
     assert all(g["given_up"] for g in told(gradtool)["groups"])
     assert "given up" in gradtool("stats", "--time", "model.py", "--fused").out
 

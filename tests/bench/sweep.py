@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from gradtool.engine.sweeps.axes import Axes
-from gradtool.engine.sweeps.carrying import carried
+from gradtool.engine.sweeps.carrying import compute_row
 from gradtool.engine.sweeps.spec import Spec
 
 MODEL = """\
@@ -60,10 +60,10 @@ def work(count: int) -> float:
     spec = Spec(question="nan")
     points = Axes(models=("model.py",), data="data.npz", batches=(1,)).points()[:count]
     for point in points[:5]:
-        carried(spec, point, "")
+        compute_row(spec, point, "")
     begun = time.process_time()
     for point in points:
-        carried(spec, point, "")
+        compute_row(spec, point, "")
     return (time.process_time() - begun) / len(points)
 
 

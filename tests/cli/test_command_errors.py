@@ -204,7 +204,7 @@ def test_a_bug_says_so(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPa
     done = gradtool("backward", model(""))
     check(done, 70, "gradtool itself failed: AssertionError: inside", "-v shows where")
     assert "Traceback" in gradtool("backward", "model.py", "-v").err
-    monkeypatch.setattr(gating, "asked", broken)
+    monkeypatch.setattr(gating, "read_options", broken)
     assert "Traceback" in gradtool("check", "model.py", "-v").err
 
 

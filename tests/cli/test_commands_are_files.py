@@ -23,7 +23,7 @@ def test_the_commands_are_the_files_of_the_folder() -> None:
 
 @pytest.mark.parametrize("name", commands.every())
 def test_a_command_is_called_as_its_file_and_says_what_it_does(name: str) -> None:
-    command = commands.loaded(name)
+    command = commands.load(name)
     assert isinstance(command, Command)
     assert command.name == name
     assert commands.summary(name) == (

@@ -62,7 +62,7 @@ def test_the_command_below_a_sweep_asks_about_the_smallest_rows(gradtool: Run, f
 @pytest.mark.parametrize("name", sorted({*commands.every()} - {"debug", "gradients"}))
 def test_every_command_that_is_fed_takes_rows(gradtool: Run, folder: Path, name: str) -> None:
     """Without them ``build`` misses an argument. ``debug`` is a session; the others know programs alone."""
-    command = commands.loaded(name)
+    command = commands.load(name)
     if not any(p.name == "feed" for p in command.params):
         return
     more = {"report": ["--md", "r.md"], "graph": ["-o", "g.dot"], "diff": ["eager.py"]}.get(name, [])
@@ -86,11 +86,11 @@ def test_rows_are_words_and_back(folder: Path) -> None:
         (Portion("data.npz", (3, 9)), None, "data.npz[3:9]", x[3:]),
         (Portion("data.npz", (3, 9)), (8, 7, 7), "data.npz[8,7,7]", x[[8, 7, 7]]),
     ):
-        assert words.of_rows(portion, chosen) == word
+        assert words.rows_word(portion, chosen) == word
         assert words.is_of_rows(word)
-        assert np.array_equal(words.taken(word)["x"], rows)
-    assert words.of_rows(Portion("data.npz"), range(1000)) is None
-    assert np.array_equal(words.taken("data.npz[8:]")["x"], x[8:])
+        assert np.array_equal(words.take(word)["x"], rows)
+    assert words.rows_word(Portion("data.npz"), range(1000)) is None
+    assert np.array_equal(words.take("data.npz[8:]")["x"], x[8:])
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_rows_are_words_and_back(folder: Path) -> None:
 )
 def test_rows_that_are_not_there(folder: Path, word: str, said: str) -> None:
     with pytest.raises(CommandError, match=re.escape(said)):
-        words.taken(word)
+        words.take(word)
 
 
 def test_a_file_of_that_very_name_is_a_file(folder: Path) -> None:

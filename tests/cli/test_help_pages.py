@@ -61,7 +61,7 @@ VERBS = frozenset(
 OPTIONS = [
     pytest.param(name, option, id=f"{name} {option.opts[-1]}")
     for name in commands.every()
-    for option in commands.loaded(name).params
+    for option in commands.load(name).params
     if isinstance(option, click.Option) and not option.hidden
 ]
 
@@ -80,10 +80,10 @@ def test_a_first_page_has_few_options_and_says_how_to_see_all(name: str, gradtoo
     listed, forms = rows(first.out, "Options:"), rows(first.out, "Forms")
     assert len(listed) + len(forms) <= MOST
     typed = "gradtool MODEL" if name == commands.OF_A_MODEL else f"gradtool {name}"
-    rare = [p for p in commands.loaded(name).params if isinstance(p, RareOption)]
+    rare = [p for p in commands.load(name).params if isinstance(p, RareOption)]
     last = " ".join(first.out.split())
     assert last.endswith(f"All options, also those that every command has: {typed} --help all") is bool(rare)
-    for param in commands.loaded(name).params:
+    for param in commands.load(name).params:
         if isinstance(param, click.Option) and not param.hidden:
             assert max(param.opts, key=len) in whole.out
     assert "All options" not in whole.out
@@ -99,9 +99,9 @@ def test_an_option_says_what_it_does(name: str, option: click.Option) -> None:
 
 @pytest.mark.parametrize("name", commands.every())
 def test_a_command_says_what_it_does(name: str) -> None:
-    for told in (commands.summary(name), commands.loaded(name).help or ""):
+    for told in (commands.summary(name), commands.load(name).help or ""):
         assert told.split()[0].rstrip(",") in VERBS, told
-    plain = " ".join(part for part in (commands.loaded(name).help or "").split("\n\n") if "\b" not in part)
+    plain = " ".join(part for part in (commands.load(name).help or "").split("\n\n") if "\b" not in part)
     sentences = re.split(r"(?<=[.:;])\s", " ".join(plain.split()))
     assert [s for s in sentences if len(s.split()) > 25] == []
 
@@ -136,9 +136,9 @@ def test_two_forms_exclude_each_other(gradtool: Run) -> None:
 @pytest.mark.parametrize("name", [name for name in TYPED if " " in name])
 def test_no_option_of_a_command_has_the_name_of_a_form(name: str) -> None:
     head, _, form = name.partition(" ")
-    command = commands.loaded(head)
+    command = commands.load(head)
     assert all(form not in option.opts for option in command.params)
-    assert options.section(name)[-1] not in options.of(head, command)
+    assert options.section(name)[-1] not in options.command_options(head, command)
 
 
 def test_forms_take_no_option_of_their_command(gradtool: Run) -> None:

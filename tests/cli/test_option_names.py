@@ -38,7 +38,7 @@ def options() -> dict[str, dict[str, str]]:
     """Name of an option -> command -> what it takes there."""
     there: dict[str, dict[str, str]] = defaultdict(dict)
     for name in commands.every():
-        for param in commands.loaded(name).params:
+        for param in commands.load(name).params:
             if isinstance(param, click.Option) and not param.hidden:
                 there[max(param.opts, key=len)][name] = takes(param)
     return there
@@ -67,7 +67,7 @@ def test_every_exception_is_one() -> None:
 def test_short_names_belong_to_one_option() -> None:
     short = defaultdict(set)
     for name in commands.every():
-        for param in commands.loaded(name).params:
+        for param in commands.load(name).params:
             for opt in param.opts:
                 if re.fullmatch(r"-\w", opt):
                     short[opt].add(max(param.opts, key=len))

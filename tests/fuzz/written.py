@@ -33,7 +33,7 @@ from gradtool.engine.sweeps.at_points import AtPoints
 from gradtool.engine.sweeps.summaries import KINDS
 from gradtool.engine.sweeps.sweep import Swept
 from gradtool.viz import views
-from gradtool.viz.gate import rendered
+from gradtool.viz.gate import render
 from gradtool.viz.sweeps.forms import FORMS
 from gradtool.viz.views import sweep
 from gradtool.viz.views.view import to_json, to_lines, to_tsv
@@ -145,7 +145,7 @@ def _split(data: bytes) -> None:
         read = baseline.read(file)
         new, known, gone = read.split(_findings(), ["m.py"])
         for form in ("full", "json", "sarif", "junit", "tap"):
-            rendered(Report(new, ["m.py"], [], folder, suppressed=known, gone=gone), form)
+            render(Report(new, ["m.py"], [], folder, suppressed=known, gone=gone), form)
         text = read.renewed(new, ["m.py"], folder).text()
         Path(file).write_text(text, encoding="utf-8")
         baseline.read(file)
@@ -184,7 +184,7 @@ def _compare(data: bytes) -> None:
     outline = _outlines()[len(data) % len(_outlines())]
     for before, after in ((kept, outline), (outline, kept)):
         found = difference(before, after)
-        view = views.of(Differences(before, after, found, (before.title, after.title)))
+        view = views.view_of(Differences(before, after, found, (before.title, after.title)))
         to_lines(view)
         to_json(view.data, view.kind)
     again = golden.read(golden.write(kept), "graph.gt.txt")
@@ -286,7 +286,7 @@ def _settings(data: bytes) -> None:
         for name in ("gradtool.toml", "pyproject.toml"):
             read = settings.read([os.path.abspath(name)])
             for command in ("check", "why", "sweep", "self config"):
-                read.of_command(command, commands.loaded(command))
+                read.of_command(command, commands.load(command))
             json.dumps(
                 [effective.files(read), effective.settings(read, ["check", "why"], True), effective.tables(read)]
             )

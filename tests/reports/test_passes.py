@@ -10,7 +10,7 @@ from gradtool.cli.main import main
 from gradtool.engine.files import container
 from gradtool.engine.gate.checking import Selection, findings
 from gradtool.engine.questions.backward import Backward
-from gradtool.engine.questions.calls import listed
+from gradtool.engine.questions.calls import list_calls
 from gradtool.engine.questions.nan import Nan
 from gradtool.engine.questions.stats import Stats
 from gradtool.engine.questions.why import Why
@@ -201,7 +201,7 @@ def test_a_pass_inside_of_a_gradient_rule_is_not_the_one_that_is_asked_about(tmp
         "loss.backward()\n",
     )
     table = Backward().ask(Request(str(file)))
-    calls = listed(Request(str(file)))
+    calls = list_calls(Request(str(file)))
     assert [(line.last, line.nested) for line in calls.lines] == [(1, False), (2, True)]
     assert calls.asked == 1
     assert table.loss.name == "loss"

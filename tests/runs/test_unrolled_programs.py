@@ -25,7 +25,7 @@ def loop(times: int, body: Any, h: Any) -> Any:
 
 def written(loss: Any, runs: int = 1) -> Timeline:
     paddle.static.Executor().run(paddle.static.default_startup_program())
-    rounds = of_steps.told()
+    rounds = of_steps.watch_steps()
     with watch.watch(rounds):
         for _ in range(runs):
             Executor().run(loss.block.program, fetch_list=[loss])

@@ -39,7 +39,7 @@ def test_seeds_are_ranges_and_lists() -> None:
     ],
 )
 def test_settings(text: str, values: tuple[str, ...]) -> None:
-    assert ranges.setting(text) == Setting(text.partition("=")[0], values)
+    assert ranges.parse_setting(text) == Setting(text.partition("=")[0], values)
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_settings(text: str, values: tuple[str, ...]) -> None:
         (ranges.seeds, "a..b", "'a..b' is no seed"),
         (ranges.seeds, "1,1", "1 comes twice"),
         (ranges.seeds, "0..99999999", "100000000 points"),
-        (ranges.setting, "lr", "expected NAME=VALUES"),
-        (ranges.setting, "lr=", "expected NAME=VALUES"),
-        (ranges.setting, "lr=1..2:cube:3", "'cube' is no spacing"),
-        (ranges.setting, "lr=0..1:log:3", "above 0"),
-        (ranges.setting, "lr=a..1:lin:3", "'a' is no finite number"),
-        (ranges.setting, "lr=0..1:lin:1", "no number of values"),
-        (ranges.setting, "lr=0.5..1", "how many values"),
-        (ranges.setting, "lr=1,,2", "a value is empty"),
+        (ranges.parse_setting, "lr", "expected NAME=VALUES"),
+        (ranges.parse_setting, "lr=", "expected NAME=VALUES"),
+        (ranges.parse_setting, "lr=1..2:cube:3", "'cube' is no spacing"),
+        (ranges.parse_setting, "lr=0..1:log:3", "above 0"),
+        (ranges.parse_setting, "lr=a..1:lin:3", "'a' is no finite number"),
+        (ranges.parse_setting, "lr=0..1:lin:1", "no number of values"),
+        (ranges.parse_setting, "lr=0.5..1", "how many values"),
+        (ranges.parse_setting, "lr=1,,2", "a value is empty"),
         (ranges.batches, "data.npz:0", "'0' is no size"),
         (ranges.batches, "data.npz:", "'' is no size"),
     ],
@@ -145,13 +145,13 @@ def test_arrays_are_read_by_rows_from_every_kind_of_file(folder: Path, monkeypat
     local = "a.npz", "b.npz", "c.npy", "d.parquet", "e.zarr", "f.zarr/train", "g.zarr"
     for path in (*local, f"file://{folder}/a.npz", f"file://{folder}/c.npy", f"file://{folder}/e.zarr"):
         assert arrays.length(path) == 6
-        taken = arrays.taken(Portion(path, (2, 4)))
+        taken = arrays.take(Portion(path, (2, 4)))
         first = taken.get("x", taken.get(None))
         assert first is not None
         assert first.dtype.isnative
         assert first.flags.writeable
         assert np.array_equal(first, x[2:4])
-        taken = arrays.taken(Portion(path, (2, 4)), (5, 5, 0))
+        taken = arrays.take(Portion(path, (2, 4)), (5, 5, 0))
         chosen = taken.get("x", taken.get(None))
         assert chosen is not None
         assert np.array_equal(chosen, x[[5, 5, 0]])
@@ -193,7 +193,7 @@ def test_stores_that_hold_no_rows_are_errors_that_say_why(folder: Path) -> None:
     stored("damaged.zarr", x=x + 1)
     (folder / "damaged.zarr/x/c/0/0").write_bytes(b"xx")
     with pytest.raises(CommandError, match=r"cannot read damaged\.zarr: "):
-        arrays.taken(Portion("damaged.zarr", (0, 2)))
+        arrays.take(Portion("damaged.zarr", (0, 2)))
     (folder / "damaged.zarr/x/zarr.json").write_text("{")
     refused("damaged.zarr", r"cannot read damaged\.zarr: ")
 
@@ -205,7 +205,7 @@ def test_a_store_that_changes_is_read_anew(folder: Path) -> None:
     zarr.open_array("a.zarr", path="x", mode="r+").append(np.ones((1, 2)))
     assert arrays.length("a.zarr") == 5
     assert arrays.identity("a.zarr") != before
-    assert np.array_equal(arrays.taken(Portion("a.zarr", (3, 5)))["x"], [[0, 0], [1, 1]])
+    assert np.array_equal(arrays.take(Portion("a.zarr", (3, 5)))["x"], [[0, 0], [1, 1]])
 
 
 def test_arrays_behind_a_protocol_are_read_and_known_by_what_they_hold(folder: Path) -> None:
@@ -216,7 +216,7 @@ def test_arrays_behind_a_protocol_are_read_and_known_by_what_they_hold(folder: P
     with np.load("data.npz") as told:
         x = told["x"]
     assert arrays.length("memory://sweep/a.npz") == 96
-    assert np.array_equal(arrays.taken(Portion("memory://sweep/a.npz", (5, 8)))["x"], x[5:8])
+    assert np.array_equal(arrays.take(Portion("memory://sweep/a.npz", (5, 8)))["x"], x[5:8])
     assert axes.files("memory://sweep/*.npz", "--over") == ["memory:///sweep/a.npz"]
     with pytest.raises(CommandError, match=r"--over memory://sweep/\*.npy: no such file"):
         axes.files("memory://sweep/*.npy", "--over")

@@ -160,7 +160,7 @@ def test_a_point_that_ends_its_process_is_a_row(asked: Asked, folder: Path, monk
 
 def test_a_sweep_goes_on_where_it_was_interrupted(asked: Asked, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = asked(data="data.npz", batches=(8,))
-    carried = here.carried
+    carried = here.compute_row
     count = iter(range(99))
 
     def pressed(*point: object) -> object:
@@ -169,7 +169,7 @@ def test_a_sweep_goes_on_where_it_was_interrupted(asked: Asked, folder: Path, mo
         return carried(*point)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(here, "carried", pressed)
+        patch.setattr(here, "compute_row", pressed)
         with pytest.raises(SweepInterrupted) as stop:
             asked(data="data.npz", batches=(8,), results="r.jsonl")
     assert len(stop.value.swept.rows) == 5
@@ -310,5 +310,5 @@ def test_ctrl_c_ends_workers_and_leaves_what_was_done(folder: Path, monkeypatch:
     assert not cluster._carriers
     assert not any(carrier._process.runs for carrier in begun)
     with pytest.raises(Over):  # a group that a worker begins on now gets no process
-        cluster.carried_group(late[0])
+        cluster.compute_group(late[0])
     assert not cluster._carriers

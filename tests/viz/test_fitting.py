@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradtool.viz.fitting import abbreviated, fitted, wrapped
+from gradtool.viz.fitting import abbreviate, fit_table, wrap
 from gradtool.viz.text import cells
 from gradtool.viz.views.view import Table, View, to_text
 
@@ -28,7 +28,7 @@ def test_lines_are_no_longer_than_the_room(room: int) -> None:
 
 
 def test_columns_go_in_the_order_that_is_declared() -> None:
-    left = [fitted(HEADINGS, ROWS, ORDER, room) for room in (120, 90, 60, 40, 25)]
+    left = [fit_table(HEADINGS, ROWS, ORDER, room) for room in (120, 90, 60, 40, 25)]
     assert [f.left_out for f in left] == [[], ["shape"], ["shape"], ["shape"], ["shape", "source"]]
     assert [f.rows[0][1 if f.left_out else 2] for f in left[:3]] == [
         "cut: stop_gradient of h, models/net.py:38",
@@ -74,14 +74,14 @@ def test_a_row_that_cannot_be_shortened_becomes_a_paragraph() -> None:
     ],
 )
 def test_words_and_numbers_stay_whole(text: str, longest: int, short: str) -> None:
-    assert abbreviated(text, longest) == short
+    assert abbreviate(text, longest) == short
 
 
 def test_lines_are_broken_between_words() -> None:
-    assert [*wrapped("  loss ← mean.0 ← relu.0 ← fc.w_0", 20)] == ["  loss ← mean.0 ←", "    relu.0 ← fc.w_0"]
-    assert [*wrapped("short", 20)] == ["short"]
-    assert [*wrapped("x" * 30 + " y", 20)] == ["x" * 30, "  y"]
-    assert [*wrapped("a  b   " + "c" * 20, 10)] == ["a  b", "  " + "c" * 20]
+    assert [*wrap("  loss ← mean.0 ← relu.0 ← fc.w_0", 20)] == ["  loss ← mean.0 ←", "    relu.0 ← fc.w_0"]
+    assert [*wrap("short", 20)] == ["short"]
+    assert [*wrap("x" * 30 + " y", 20)] == ["x" * 30, "  y"]
+    assert [*wrap("a  b   " + "c" * 20, 10)] == ["a  b", "  " + "c" * 20]
 
 
 def test_commands_that_have_no_room_stand_one_below_the_other() -> None:

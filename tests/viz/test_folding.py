@@ -34,7 +34,7 @@ def blocks(times: int, mask: bool = False) -> tuple[Any, GraphView]:
 @pytest.mark.parametrize("mask", [False, True])
 def test_equal_blocks_are_drawn_once(mask: bool) -> None:
     _, whole = blocks(12, mask)
-    folded = fold.repeated(whole)
+    folded = fold.fold_repetitions(whole)
     shown = {n.name: n for n in folded.drawn()}
     repeated = [n for n in folded.drawn() if n.kind == OP and n.part == FORWARD and n.count > 1]
     assert sorted((n.type, n.count) for n in repeated) == sorted(
@@ -54,7 +54,7 @@ def test_equal_blocks_are_drawn_once(mask: bool) -> None:
 
 def test_pairs_stay_pairs_when_they_are_folded() -> None:
     _, whole = blocks(12)
-    smaller = fold.repeated(whole)
+    smaller = fold.fold_repetitions(whole)
     by_id = smaller.by_id()
     for n in smaller.drawn():
         if n.kind == OP and n.part == BACKWARD and n.pair is not None:
@@ -64,7 +64,7 @@ def test_pairs_stay_pairs_when_they_are_folded() -> None:
 
 def test_nothing_goes_from_one_repetition_to_the_next() -> None:
     _, whole = blocks(12)
-    smaller = fold.repeated(whole)
+    smaller = fold.fold_repetitions(whole)
     order = {n.id: i for i, n in enumerate(smaller.nodes)}
     flows = [e for e in smaller.edges if e.source.startswith("op") and e.target.startswith("op")]
     assert all(order[e.source] < order[e.target] for e in flows)
@@ -76,14 +76,14 @@ def test_blocks_of_other_wiring_or_type_are_not_equal() -> None:
         g = paddle.tanh(h)
         h = paddle.tanh(g) if i % 5 < 3 else paddle.square(g)
         h = h + (g if i % 3 else x)
-    assert all(n.count == 1 for n in fold.repeated(view(h.block.program)).nodes)
+    assert all(n.count == 1 for n in fold.fold_repetitions(view(h.block.program)).nodes)
 
 
 def test_two_small_blocks_stay_as_they_are() -> None:
     x = paddle.static.data("x", [2, 3])
     h = paddle.square(paddle.tanh(paddle.square(paddle.tanh(x))))
     whole = view(h.block.program)
-    assert fold.repeated(whole) is whole
+    assert fold.fold_repetitions(whole) is whole
 
 
 def test_a_chain_of_one_operator_is_two_boxes() -> None:
@@ -205,7 +205,7 @@ def test_sums_of_gradients_are_folded_with_the_layer_that_they_belong_to() -> No
 
 def test_sums_in_repetitions_stay_in_their_repetition() -> None:
     _, whole = blocks(12)
-    smaller = fold.repeated(whole)
+    smaller = fold.fold_repetitions(whole)
     sums = [n for n in smaller.drawn() if n.type == "sum" and n.part == BACKWARD]
     assert [n.count for n in sums if n.count > 1]
     assert sum(n.count for n in sums) == sum(n.type == "sum" for n in whole.nodes if n.kind == OP)

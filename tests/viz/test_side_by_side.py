@@ -10,7 +10,7 @@ import pytest
 from gradtool.engine.questions.diff import Diff, Differences
 from gradtool.engine.request.request import Request
 from gradtool.engine.view.graph import FORWARD, OP
-from gradtool.viz.side_by_side import ADDED, CHANGED, LARGE, REMOVED, merged, near_changes
+from gradtool.viz.side_by_side import ADDED, CHANGED, LARGE, REMOVED, focus_changes, merge
 from gradtool.viz.views.diff import picture
 from tests.answers.diff.planted import drawn, planted
 
@@ -30,7 +30,7 @@ def test_the_picture_of_a_planted_change(seed: int, mode: str, tmp_path: Path) -
     model = drawn(source)
     answer = compared(tmp_path, model.text(mode), planted(source, model).model.text(mode))
     assert answer.graphs is not None
-    view, colouring = merged(*answer.graphs, answer.difference)
+    view, colouring = merge(*answer.graphs, answer.difference)
     nodes = view.by_id()
     assert len(nodes) == len(view.nodes)
     assert all({e.source, e.target, e.tensor} <= {*nodes} for e in view.edges)
@@ -56,7 +56,7 @@ def test_what_is_the_same_has_no_colour(tmp_path: Path) -> None:
     text = drawn(random.Random(1)).text("eager")
     answer = compared(tmp_path, text, f"\n{text}")
     assert answer.graphs is not None
-    view, colouring = merged(*answer.graphs, answer.difference)
+    view, colouring = merge(*answer.graphs, answer.difference)
     assert not colouring.fills
     assert (view.nodes, view.edges) == (answer.graphs[1].nodes, answer.graphs[1].edges)
 
@@ -67,7 +67,7 @@ def test_of_a_large_graph_what_is_near_a_change_is_drawn(tmp_path: Path) -> None
     text = "\n".join(lines)
     answer = compared(tmp_path, text.replace("EXTRA", ""), text.replace("EXTRA", "* 2.0"))
     assert answer.graphs is not None
-    view, colouring = merged(*answer.graphs, answer.difference)
-    near = near_changes(view, colouring)
+    view, colouring = merge(*answer.graphs, answer.difference)
+    near = focus_changes(view, colouring)
     assert len(near.drawn()) < 20 < LARGE < len(view.drawn())
     assert {*colouring.fills} <= {n.id for n in near.nodes}

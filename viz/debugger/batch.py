@@ -26,12 +26,12 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
     [(3, 'catch nan'), (4, 'c'), (5, 'p h@GRAD#1')]
     """
     for number, line in enumerate(text.split("\n"), 1):
-        said = _uncommented(line).strip()
+        said = _strip_comment(line).strip()
         if said:
             yield number, said
 
 
-def _uncommented(line: str) -> str:
+def _strip_comment(line: str) -> str:
     """*line* up to a ``#`` at its beginning or after a blank, outside quotes."""
     quote = ""
     before = " "

@@ -31,26 +31,26 @@ def complete(book: Notebook, line: str) -> tuple[int, list[str]]:
     if "\n" not in line:
         word = line.lstrip()
         if " " not in word and not any(c in word for c in "([.!="):
-            return _fitting(line, len(line) - len(word), [*_verb_names(), *_python_names(book)])
+            return _matches(line, len(line) - len(word), [*_verb_names(), *_python_names(book)])
         command = verbs.split(line, book.session.names)
         rest = line.lstrip().partition(" ")[2]
         if command is not None and " " in line.lstrip():
             if "=" in rest and command[0].name == "set":
                 return _python(book, line)
-            if command[0].completes in OFFERS and not _in_python(rest):
+            if command[0].completes in OFFERS and not _is_python(rest):
                 start = len(line) - len(_TERM.findall(line)[0])
-                offered = _fitting(line, start, OFFERS[command[0].completes](book))
+                offered = _matches(line, start, OFFERS[command[0].completes](book))
                 if offered[1] or command[0].completes not in ("tensor", "verb"):
                     return offered
     return _python(book, line)
 
 
-def _in_python(rest: str) -> bool:
+def _is_python(rest: str) -> bool:
     """Return whether the end of what stands after a verb is an expression."""
     return " if " in rest or _QUOTED.search(rest) is not None or "(" in rest
 
 
-def _fitting(line: str, start: int, names: Iterable[str]) -> tuple[int, list[str]]:
+def _matches(line: str, start: int, names: Iterable[str]) -> tuple[int, list[str]]:
     begun = line[start:]
     return start, [k for k in dict.fromkeys(names) if k.startswith(begun)]
 
@@ -60,12 +60,12 @@ def _python(book: Notebook, line: str) -> tuple[int, list[str]]:
     if quoted is not None:
         names = book.session.timeline.names
         slots = _slots(book) if re.search(r"(ins|outs)\s*$", line[: quoted.start()]) else names
-        return _fitting(line, quoted.start("begun"), slots)
+        return _matches(line, quoted.start("begun"), slots)
     dotted = _DOTTED.search(line)
     if dotted is not None:
-        return _fitting(line, dotted.start("begun"), _attributes(book, dotted["owner"], dotted["begun"]))
+        return _matches(line, dotted.start("begun"), _attributes(book, dotted["owner"], dotted["begun"]))
     word = _WORD.search(line)
-    return _fitting(line, word.start(), _python_names(book)) if word is not None else (len(line), [])
+    return _matches(line, word.start(), _python_names(book)) if word is not None else (len(line), [])
 
 
 def _slots(book: Notebook) -> list[str]:

@@ -30,12 +30,12 @@ def first_with(catches: Sequence[str]) -> Callable[[Recorder], bool] | None:
         return None
 
     def fires(recorder: Recorder) -> bool:
-        return any(_caught(recorder, kind, limit) for kind, limit in asked)
+        return any(_fires(recorder, kind, limit) for kind, limit in asked)
 
     return fires
 
 
-def _caught(recorder: Recorder, kind: str, limit: float) -> bool:
+def _fires(recorder: Recorder, kind: str, limit: float) -> bool:
     get = recorder.store.get
     made: set[int] = set()
     for read, arriving, outs, backward in _operators(recorder):

@@ -33,7 +33,7 @@ from .session import Session
 
 
 @contextlib.contextmanager
-def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
+def open_notebook(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
     """Load a model, record its backward pass, and set the stops.
 
     Raises:
@@ -42,7 +42,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
         GradtoolError: the engine refused; not for a post-mortem.
     """
     counter = Counter()
-    until = _until(request, asked, counter)
+    until = _pass_selector(request, asked, counter)
     # With a journal, so that why is answered from this very run; and as far as the pass that is asked for.
     steps = request.run.steps if asked.step is None else max(request.run.steps or ENOUGH, asked.step)
     request = request.change(full_stacks=True, journal=True, steps=steps, feed=asked.feed or request.inputs.feed)
@@ -71,7 +71,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
             for text in texts:
                 _set(book, verb, text)
         halt = session.begin()
-        book.opening = show.opening(session, halt)
+        book.opening = show.show_opening(session, halt)
         book.caught = halt is not None and halt.why == "catch"
         yield book
 
@@ -86,7 +86,7 @@ class Counter:
         self.passes += bool(roots)
 
 
-def _until(request: Request, asked: Debug, counter: Counter) -> Callable[[Recorder], bool] | None:
+def _pass_selector(request: Request, asked: Debug, counter: Counter) -> Callable[[Recorder], bool] | None:
     """Return a test for the recorded pass to go through; None for the last one.
 
     Raises:
@@ -100,7 +100,7 @@ def _until(request: Request, asked: Debug, counter: Counter) -> Callable[[Record
     try:
         return firing.first_with(asked.catch)
     except VerbError as error:
-        raise _refused("--catch", error) from None
+        raise _as_command_error("--catch", error) from None
 
 
 # -- what a session knows beside the run ------------------------------------------------------------------------------
@@ -156,13 +156,13 @@ def _locals(error: BaseException) -> Mapping[str, Any]:
 
 
 def _set(book: Notebook, verb: str, text: str) -> None:
-    named = verbs.named(verb)
+    named = verbs.find_verb(verb)
     assert named is not None
     try:
         named.act(book, text)
     except VerbError as error:
-        raise _refused(f"--{verb}", error) from None
+        raise _as_command_error(f"--{verb}", error) from None
 
 
-def _refused(option: str, error: VerbError) -> CommandError:
+def _as_command_error(option: str, error: VerbError) -> CommandError:
     return CommandError(f"{option}: {error.message}", error.hint)

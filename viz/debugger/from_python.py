@@ -25,7 +25,7 @@ from gradtool.engine.loading.recorded_run import RunOfLoop
 from gradtool.engine.recorders import live
 from gradtool.engine.request.options import Debug
 from gradtool.engine.runs import ahead, of_program, of_tape
-from gradtool.engine.runs.branch import is_rerunning, rerunning
+from gradtool.engine.runs.branch import disable_breakpoints, is_rerunning
 from gradtool.engine.runs.calls import PassRecord
 from gradtool.engine.runs.recorder import Recorder, recording_now
 from gradtool.engine.runs.retrace import retrace
@@ -35,7 +35,7 @@ from gradtool.paddle.nn import Layer
 from ..notebook import notebook_display
 from . import screen, show, terminal, verbs
 from .errors import VerbError
-from .from_models import opened
+from .from_models import open_notebook
 from .notebook import Notebook
 from .session import Session
 
@@ -92,20 +92,20 @@ def debug(
     names = _names(_namespaces(sys._getframe(1)))
     ask: Callable[[str], Any] | None = None
     if isinstance(model, Variable):
-        timeline = _of_variable(model, feed, parameter_list, no_grad_set, history)
-        ask = _asking(model, names, {"feed": feed, "parameter_list": parameter_list, "no_grad_set": no_grad_set})
+        timeline = _timeline_of_variable(model, feed, parameter_list, no_grad_set, history)
+        ask = _make_why(model, names, {"feed": feed, "parameter_list": parameter_list, "no_grad_set": no_grad_set})
     elif isinstance(model, Tensor):
-        timeline = _of_tensor(model, names, history)
-        ask = _asking(model, names, {})
+        timeline = _timeline_of_tensor(model, names, history)
+        ask = _make_why(model, names, {})
     elif callable(model):
-        timeline = _of_function(model, feed, names, history)
+        timeline = _timeline_of_function(model, feed, names, history)
     else:
         raise ArgumentTypeError(
             f"{_HERE}: expected a loss Tensor, a loss Variable or a function, but received {type(model).__name__}."
         )
     book = Notebook(Session(timeline, {"why": ask} if ask is not None else {}))
     _catch(book, [catch] if isinstance(catch, str) else catch)
-    return _opened(book) if prompt and notebook_display() is None else book
+    return _open_notebook(book) if prompt and notebook_display() is None else book
 
 
 def breakpoint() -> None:
@@ -131,7 +131,7 @@ def breakpoint() -> None:
         roots = running.roots if running is not None else [t for t in held if t.node is not None]
         retrace(recorder, roots, [*held, *names])
     done = ahead.lay_out(recorder, running) if running is not None and not running.create_graph else None
-    if running is None and recorder.last is not None and recorder.since:
+    if running is None and recorder.last is not None and recorder.calls_since_pass:
         recorder.last = PassRecord(())  # the next step of training has begun
     timeline = of_tape.timeline(recorder, title="breakpoint", named=names)
     session = Session(timeline)
@@ -141,13 +141,13 @@ def breakpoint() -> None:
     elif running is None:
         session.start = len(timeline.entries)
     session.branch.cursor = session.start
-    _opened(Notebook(session), leaving=("continue", "c"))
+    _open_notebook(Notebook(session), leaving=("continue", "c"))
 
 
-def _opened(book: Notebook, leaving: Sequence[str] = ()) -> Notebook:
-    book.opening = show.opening(book.session)
+def _open_notebook(book: Notebook, leaving: Sequence[str] = ()) -> Notebook:
+    book.opening = show.show_opening(book.session)
     book.leaving = frozenset(leaving)
-    with overlay.leave_overlay(), rerunning(), redirect_stdout(screen.current()):
+    with overlay.leave_overlay(), disable_breakpoints(), redirect_stdout(screen.current()):
         terminal.interact(book)
     return book
 
@@ -155,12 +155,12 @@ def _opened(book: Notebook, leaving: Sequence[str] = ()) -> Notebook:
 def _ask_run(run: RunOfLoop, catch: str | Sequence[str], history: int | None, prompt: bool) -> Notebook:
     """Go through the last backward pass of a run that was recorded."""
     asked = Debug(catch=(catch,) if isinstance(catch, str) else tuple(catch), history=history)
-    with raise_for_python(_HERE), opened(run.request, asked, SILENT) as book:
-        return _opened(book) if prompt and notebook_display() is None else book
+    with raise_for_python(_HERE), open_notebook(run.request, asked, SILENT) as book:
+        return _open_notebook(book) if prompt and notebook_display() is None else book
 
 
 def _catch(book: Notebook, kinds: Sequence[str]) -> None:
-    verb = verbs.named("catch")
+    verb = verbs.find_verb("catch")
     assert verb is not None
     for kind in kinds:
         try:
@@ -169,7 +169,7 @@ def _catch(book: Notebook, kinds: Sequence[str]) -> None:
             raise UsageError(f"{_HERE}: {error.message}", hint=error.hint) from None
 
 
-def _asking(model: Any, names: Mapping[Tensor, str], options: dict[str, Any]) -> Callable[[str], Any]:
+def _make_why(model: Any, names: Mapping[Tensor, str], options: dict[str, Any]) -> Callable[[str], Any]:
     """Answers of ``gradtool.why``."""
     import gradtool
 
@@ -217,7 +217,7 @@ def _names(namespaces: Iterable[Mapping[str, Any]]) -> dict[Tensor, str]:
     return labels
 
 
-def _shown(names: Mapping[Tensor, str], leaves: Iterable[Leaf]) -> dict[Leaf, str] | None:
+def _session_leaves(names: Mapping[Tensor, str], leaves: Iterable[Leaf]) -> dict[Leaf, str] | None:
     """The leaves that a session is about: those that the pass can reach, and the parameters that it cannot."""
     labels = {t.leaf: n for t, n in names.items() if t.node is None and getattr(t, "is_parameter", False)}
     if not labels:
@@ -231,14 +231,14 @@ def _shown(names: Mapping[Tensor, str], leaves: Iterable[Leaf]) -> dict[Leaf, st
 # -- what is recorded -------------------------------------------------------------------------------------------------
 
 
-def _of_tensor(loss: Tensor, names: Mapping[Tensor, str], history: int | None) -> Timeline:
+def _timeline_of_tensor(loss: Tensor, names: Mapping[Tensor, str], history: int | None) -> Timeline:
     recorder = Recorder(history)
     _check(loss)
     retrace(recorder, [loss], names)
-    return _passed(recorder, loss, names)
+    return _record_pass(recorder, loss, names)
 
 
-def _of_function(
+def _timeline_of_function(
     function: Callable[[], Any], feed: Mapping[str, Any] | None, names: Mapping[Tensor, str], history: int | None
 ) -> Timeline:
     recorder = Recorder(history)
@@ -247,30 +247,34 @@ def _of_function(
     entries = [*map(live.stand_in, result if isinstance(result, (tuple, list)) else [result])]
     loss = next((v for v in entries if isinstance(v, (Tensor, Variable))), None)
     if isinstance(loss, Variable):
-        return _of_variable(loss, feed, None, (), history)
+        return _timeline_of_variable(loss, feed, None, (), history)
     if recorder.last is not None:
         restore(nodes_behind(recorder.last.roots))
-        return of_tape.timeline(recorder, title="function", named=names, shown=_shown(names, _reached(recorder)))
+        return of_tape.timeline(
+            recorder, title="function", named=names, shown=_session_leaves(names, _reachable_parameters(recorder))
+        )
     if loss is None:
         raise ArgumentTypeError(
             f"{_HERE}: the function must return a loss or run backward itself, but it returned {type(result).__name__}."
         )
     _check(loss)
-    return _passed(recorder, loss, names)
+    return _record_pass(recorder, loss, names)
 
 
-def _reached(recorder: Recorder) -> list[Leaf]:
+def _reachable_parameters(recorder: Recorder) -> list[Leaf]:
     return [p for p in recorder.last.totals if isinstance(p, Leaf)] if recorder.last is not None else []
 
 
-def _passed(recorder: Recorder, loss: Tensor, names: Mapping[Tensor, str]) -> Timeline:
+def _record_pass(recorder: Recorder, loss: Tensor, names: Mapping[Tensor, str]) -> Timeline:
     """Run backward from *loss* and record it."""
     work = passes.Pass(retain_graph=True, fill=False)
     work.seed(loss, None)
     with recorder.recording():
         work.run()
     named = {loss: "loss", **names}
-    return of_tape.timeline(recorder, title="loss", named=named, shown=_shown(names, _reached(recorder)))
+    return of_tape.timeline(
+        recorder, title="loss", named=named, shown=_session_leaves(names, _reachable_parameters(recorder))
+    )
 
 
 def _check(loss: Tensor) -> None:
@@ -282,7 +286,7 @@ def _check(loss: Tensor) -> None:
         )
 
 
-def _of_variable(
+def _timeline_of_variable(
     loss: Variable,
     feed: Mapping[str, Any] | None,
     listed: Sequence[Variable] | None,

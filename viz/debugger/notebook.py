@@ -38,7 +38,7 @@ class Beginning:
     stops: tuple[Stop, ...]
 
 
-def beginning(session: Session) -> Beginning:
+def current_state(session: Session) -> Beginning:
     """Return the current state of *session*."""
     return Beginning(session.cursor, session.arrived, tuple(replace(s) for s in session.stops))
 
@@ -86,14 +86,14 @@ class Notebook:
 
     def here(self) -> str:
         """The operator at the cursor, in words."""
-        return show.at_cursor(self.session)
+        return show.show_cursor(self.session)
 
     def execute(self, source: str) -> tuple[Cell, Reply]:
         """Run a cell; an error becomes its text, and leaves the session as it was."""
         number = self.number
         session = self.session
         if self.began is None:
-            self.began = beginning(session)
+            self.began = current_state(session)
         self.inputs[number] = source
         self.places[number] = session.branch.name, session.cursor
         self.recomputed_before = session.branch.recomputed
@@ -104,9 +104,9 @@ class Notebook:
         except NotTrusted as error:
             reply = Reply(f"✗ {error}", error=error)
         except GradtoolError as error:
-            reply = Reply(_said(error), error=error)
+            reply = Reply(_error_line(error), error=error)
         except Exception as error:
-            reply = Reply(_raised(error), error=error)
+            reply = Reply(_exception_line(error), error=error)
         value = reply.value if reply.value is not None else reply.text or None
         if value is not None and reply.error is None and not reply.note:
             self.outputs[number] = value
@@ -143,14 +143,14 @@ class Notebook:
         try:
             value, shown = scope.run(session, source)
         except SyntaxError as error:
-            words = scope.near(session, source.split()[0], verbs.table())[:1] if source.split() else []
+            words = scope.near_names(session, source.split()[0], verbs.table())[:1] if source.split() else []
             hint = f"there is {words[0]} · help lists the verbs" if words else "help lists the verbs"
             raise VerbError(f"neither a verb nor Python: {error.msg}.", hint=hint) from None
         except NameError as error:
             name = getattr(error, "name", None) or ""
-            close = scope.near(session, name, verbs.table())
+            close = scope.near_names(session, name, verbs.table())
             raise VerbError(f"{error}.", hint=f"there is {', '.join(close)}" if close else None) from None
-        return Reply(_shown(value), value=value) if shown and value is not None else Reply("")
+        return Reply(_show(value), value=value) if shown and value is not None else Reply("")
 
     def place_of(self, number: str) -> tuple[str, int]:
         """Return where a cell was typed.
@@ -182,16 +182,16 @@ def is_complete(source: str) -> bool:
     return not block or "\n" not in source or source.endswith("\n")
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return np.array2string(value, threshold=200, edgeitems=3, max_line_width=120)
     return repr(value)
 
 
-def _said(error: GradtoolError) -> str:
+def _error_line(error: GradtoolError) -> str:
     return f"✗ {error.text()}"
 
 
-def _raised(error: BaseException) -> str:
+def _exception_line(error: BaseException) -> str:
     text = str(error)
     return f"✗ {type(error).__name__}: {text}" if text else f"✗ {type(error).__name__}"

@@ -13,7 +13,7 @@ from gradtool.engine.executor.plan import Step
 from gradtool.engine.ir import blocks
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.runs.branch import Branch
-from gradtool.engine.runs.of_program import laid_flat
+from gradtool.engine.runs.of_program import flatten
 from gradtool.engine.runs.rounds import Round, Rounds
 from gradtool.engine.runs.timeline import Entry
 from gradtool.engine.view.graph import op_names
@@ -57,7 +57,7 @@ def iterates(op: Operator) -> bool:
     return blocks.run_by(op)[1]
 
 
-def told(block: Round[Inner], op: Operator, name: str) -> str:
+def describe_round(block: Round[Inner], op: Operator, name: str) -> str:
     """A round in words; *name* is that of *op*, the operator with the block."""
     return f"iteration {block.number + 1} of {name}" if iterates(op) else f"branch {name}"
 
@@ -66,7 +66,7 @@ def births(block_rounds: Sequence[Round[Inner]], op: Operator, name: str) -> Ite
     """Yield where numbers go wrong, with a description of the rounds around; *name* is that of *op*, the operator
     with the block.
     """
-    stack = [_placed(block_rounds, op, name, "")]
+    stack = [_place_steps(block_rounds, op, name, "")]
     while stack:
         step = next(stack[-1], None)
         if step is None:
@@ -74,14 +74,16 @@ def births(block_rounds: Sequence[Round[Inner]], op: Operator, name: str) -> Ite
             continue
         inner, place = step
         if inner.rounds:
-            stack.append(_placed(inner.rounds, inner.op, inner.name, f"{place}, "))
+            stack.append(_place_steps(inner.rounds, inner.op, inner.name, f"{place}, "))
         elif inner.born:
             yield inner, place
 
 
-def _placed(block_rounds: Sequence[Round[Inner]], op: Operator, name: str, before: str) -> Iterator[tuple[Inner, str]]:
+def _place_steps(
+    block_rounds: Sequence[Round[Inner]], op: Operator, name: str, before: str
+) -> Iterator[tuple[Inner, str]]:
     for block in block_rounds:
-        place = before + told(block, op, name)
+        place = before + describe_round(block, op, name)
         for inner in block.steps:
             yield inner, place
 
@@ -89,8 +91,8 @@ def _placed(block_rounds: Sequence[Round[Inner]], op: Operator, name: str, befor
 def _inner(names: Mapping[Operator, str], step: Step, own: list[Round[Inner]]) -> Inner:
     op = step.op
     outputs = [
-        (v.name, show.in_words(array))
-        for v, array in zip(laid_flat(op.outputs), step.outputs, strict=True)
+        (v.name, show.describe(array))
+        for v, array in zip(flatten(op.outputs), step.outputs, strict=True)
         if v is not None and _is_array(array)
     ]
     bad = _worst(step.outputs)

@@ -24,7 +24,7 @@ class TensorsByName(Mapping[str, Any]):
         self._session = session
 
     def __getitem__(self, name: str) -> Any:
-        return frozen(self._session.branch.value(self._session.number(name)))
+        return freeze(self._session.branch.value(self._session.number(name)))
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._session.timeline.find(name, self._session.cursor) is not None
@@ -65,12 +65,12 @@ class Op:
     @property
     def ins(self) -> dict[str, Any]:
         """Values that it reads, by slot; a list where a slot holds several."""
-        return _by_slot([(s, self._session.branch.value(n, self._entry.index)) for s, n in self._entry.reads])
+        return _group_slots([(s, self._session.branch.value(n, self._entry.index)) for s, n in self._entry.reads])
 
     @property
     def outs(self) -> dict[str, Any]:
         """Values that it makes, by slot."""
-        return _by_slot([(s, self._session.branch.made(n)) for s, n in self._entry.outs if n >= 0])
+        return _group_slots([(s, self._session.branch.made(n)) for s, n in self._entry.outs if n >= 0])
 
     @property
     def fwd(self) -> Op | None:
@@ -113,10 +113,10 @@ class Graph:
         return f"<{len(self)} operators of {self._session.timeline.title}>"
 
 
-def _by_slot(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _group_slots(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     slots: dict[str, Any] = {}
     for slot, array in pairs:
-        array = frozen(array)
+        array = freeze(array)
         if slot in slots:
             slots[slot] = [*(slots[slot] if isinstance(slots[slot], list) else [slots[slot]]), array]
         else:
@@ -124,7 +124,7 @@ def _by_slot(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return slots
 
 
-def frozen(array: Any) -> Any:
+def freeze(array: Any) -> Any:
     """*array* as one that cannot be written to; selected rows become dense."""
     if array is None or not hasattr(array, "dtype"):
         return array
@@ -235,7 +235,7 @@ def run(session: Session, text: str) -> tuple[Any, bool]:
     return value, last is not None
 
 
-def near(session: Session, name: str, verbs: Mapping[str, Any]) -> list[str]:
+def near_names(session: Session, name: str, verbs: Mapping[str, Any]) -> list[str]:
     """Names of tensors and verbs close to one that is not known."""
     from gradtool.engine.core.near_names import find_near as closest
 

@@ -143,7 +143,7 @@ class Session:
 
     def next_layer(self, count: int = 1) -> Halt:
         """Run to the first operator of another layer (or line, outside of layers), so many times; stops stop it."""
-        return self._over_layers(count, self._forward)
+        return self._step_layers(count, self._forward)
 
     def until(self, entry: Entry) -> Halt:
         """Run until *entry* is the next one; stops stop it."""
@@ -165,7 +165,7 @@ class Session:
 
     def previous_layer(self, count: int = 1) -> Halt:
         """Go back to the last operator of another layer (or line, outside of layers), so many times."""
-        return self._over_layers(count, self._backward)
+        return self._step_layers(count, self._backward)
 
     def back_to_stop(self) -> Halt:
         """Go back until something stops it."""
@@ -189,7 +189,7 @@ class Session:
         self.arrived = False
         return None
 
-    def _over_layers(self, count: int, move: Callable[..., Halt]) -> Halt:
+    def _step_layers(self, count: int, move: Callable[..., Halt]) -> Halt:
         layer = _layer(self.current) if self.current is not None else ""
         left = count
 
@@ -202,7 +202,7 @@ class Session:
         return move(over)
 
     def _forward(self, over: Callable[[Entry, int], bool], stopping: bool = True) -> Halt:
-        watched = self._watched() if stopping else []
+        watched = self._watches() if stopping else []
         failed = self.timeline.failed
         done = 0
         while (entry := self.current) is not None:
@@ -210,7 +210,7 @@ class Session:
                 return Halt("done")
             try:
                 # Where a move ended, whatever stops there has been seen.
-                halt = self._stopped_before(entry) if stopping and (done or not self.arrived) else None
+                halt = self._check_stops(entry) if stopping and (done or not self.arrived) else None
                 self.arrived = True
                 if halt is not None:
                     return halt
@@ -223,7 +223,7 @@ class Session:
                 return Halt("error", error=error)
             self.branch.cursor += 1
             done += 1
-            halt = self._changed(watched)
+            halt = self._check_watches(watched)
             if halt is not None:
                 return halt
         if failed is not None and failed[0] >= len(self.timeline.entries):
@@ -231,7 +231,7 @@ class Session:
         return Halt("end")
 
     def _backward(self, over: Callable[[Entry, int], bool], stopping: bool = True) -> Halt:
-        watched = self._watched() if stopping else []
+        watched = self._watches() if stopping else []
         self.arrived = True
         done = 0
         while self.cursor > 0:
@@ -241,7 +241,7 @@ class Session:
             if over(entry, done):
                 return Halt("done")
             if stopping:
-                halt = self._stopped_before(entry) or self._changed(watched)
+                halt = self._check_stops(entry) or self._check_watches(watched)
                 if halt is not None:
                     return halt
         return Halt("start")
@@ -267,7 +267,7 @@ class Session:
             raise VerbError(f"there is no stop {number}.", hint=f"there is {numbers}" if numbers else "none is set")
         return stop
 
-    def _stopped_before(self, entry: Entry) -> Halt | None:
+    def _check_stops(self, entry: Entry) -> Halt | None:
         for s in self.stops:
             if not s.enabled:
                 continue
@@ -276,7 +276,7 @@ class Session:
                 if not s.matches(entry):
                     continue
             elif s.kind == "catch":
-                what = stops.caught(self, s.text.partition("=")[0], s.limit, entry)
+                what = stops.catch_message(self, s.text.partition("=")[0], s.limit, entry)
                 if not what:
                     continue
             else:
@@ -291,13 +291,13 @@ class Session:
             self.stops.remove(stop)
         return Halt(stop.kind, stop, what)
 
-    def _watched(self) -> list[Stop]:
+    def _watches(self) -> list[Stop]:
         watches = [s for s in self.stops if s.kind == "watch" and s.enabled]
         for s in watches:
             s.seen = self.look(s.text, s.foreign)
         return watches
 
-    def _changed(self, watched: list[Stop]) -> Halt | None:
+    def _check_watches(self, watched: list[Stop]) -> Halt | None:
         for s in watched:
             now = self.look(s.text, s.foreign)
             if not _same(now, s.seen):

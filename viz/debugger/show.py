@@ -35,7 +35,7 @@ STATES = {
 
 def states(session: Session, entries: Sequence[Entry]) -> dict[int, str]:
     """The state letters of entries."""
-    edited = session.branch.edited_entries()
+    edited = session.branch.entries_of_edits()
     broken = [s for s in session.stops if s.kind == "break" and s.enabled]
     failed = session.timeline.failed
     marks = {}
@@ -78,7 +78,7 @@ def gap(text: str) -> str:
     return " " if beside else "\n"
 
 
-def in_words(value: Any) -> str:
+def describe(value: Any) -> str:
     """``3×4  ‖·‖ 0.871``; what is wrong with it first."""
     if value is None:
         return "None"
@@ -104,18 +104,18 @@ def in_words(value: Any) -> str:
     return f"{dims(value)}  ‖·‖ {norm:.4g}{share}"
 
 
-def at_cursor(session: Session) -> str:
+def show_cursor(session: Session) -> str:
     """The next operator with its line of source, what arrives at it and what it makes."""
     entry = session.current
     if entry is None:
-        return _at_end(session)
+        return _show_end(session)
     failed = session.timeline.failed
     if failed is not None and failed[0] == entry.index and not session.branch.edits:
-        return halted(session, Halt("error", error=failed[1]))
+        return show_halt(session, Halt("error", error=failed[1]))
     return "\n".join(_lines(session, entry, session.label(entry)))
 
 
-def _at_end(session: Session) -> str:
+def _show_end(session: Session) -> str:
     failed = session.timeline.failed
     if failed is not None and failed[0] >= len(session.timeline.entries):
         return f"■ the run failed here: {_first_line(failed[1])}"
@@ -125,9 +125,9 @@ def _at_end(session: Session) -> str:
     return f"■ end of the run · {gradients(session)}"
 
 
-def opening(session: Session, halt: Halt | None = None) -> str:
+def show_opening(session: Session, halt: Halt | None = None) -> str:
     """Return the text about where a session begins, after the text about the gradients of the whole run."""
-    begin = at_cursor(session) if halt is None else halted(session, halt)
+    begin = show_cursor(session) if halt is None else show_halt(session, halt)
     whole = session.timeline.results and session.timeline.failed is None and session.current is not None
     return f"{gradients(session)}\n{begin}" if whole else begin
 
@@ -151,20 +151,20 @@ def gradients(session: Session) -> str:
     return " · ".join(parts)
 
 
-def halted(session: Session, halt: Halt) -> str:
+def show_halt(session: Session, halt: Halt) -> str:
     """Return where a run stopped, and why."""
     entry = session.current
     if halt.why == "start":
-        return "■ start of the run\n" + at_cursor(session)
+        return "■ start of the run\n" + show_cursor(session)
     if halt.why == "error":
         error = halt.error
         where = f" at ▶ {session.label(entry)}" if entry is not None else ""
         body = _body(session, entry) if entry is not None else ()
-        return "\n".join([f"■ error{where}: {_first_line(error)}", *_after_first(error), *body])
+        return "\n".join([f"■ error{where}: {_first_line(error)}", *_error_tail(error), *body])
     if entry is None:
-        return _at_end(session)
+        return _show_end(session)
     if halt.why == "done" or halt.stop is None:
-        return at_cursor(session)
+        return show_cursor(session)
     name = f"catch {halt.what}" if halt.why == "catch" else f"{halt.why} {halt.stop.number}"
     told = f" · {halt.stop.text}: {halt.what}" if halt.why == "watch" else ""
     inside = born_inside(session, entry) if halt.why == "catch" and entry.region else []
@@ -187,7 +187,7 @@ def _first_line(error: BaseException | None) -> str:
     return str(error).split("\n")[0] or type(error).__name__
 
 
-def _after_first(error: BaseException | None) -> list[str]:
+def _error_tail(error: BaseException | None) -> list[str]:
     notes = [line for note in getattr(error, "__notes__", ()) for line in note.split("\n")]
     """The other lines of an error, and those of the stack, which keep their indentation."""
     return [f"  {line.strip()}" for line in (message(error) if error else "None").split("\n")[1:]] + [
@@ -213,10 +213,10 @@ def _body(session: Session, entry: Entry) -> Iterator[str]:
 
 
 def _source(session: Session, entry: Entry | None, around: int = 1) -> list[str]:
-    return excerpt(entry, around, paired(session, entry)) if entry is not None else []
+    return excerpt(entry, around, partner_name(session, entry)) if entry is not None else []
 
 
-def paired(session: Session, entry: Entry) -> str:
+def partner_name(session: Session, entry: Entry) -> str:
     """The name of the other operator of a pair, or empty."""
     return session.timeline.entries[entry.pair].name if entry.pair != NOBODY else ""
 
@@ -243,19 +243,19 @@ def _story(session: Session, entry: Entry) -> Iterator[str]:
     failed = session.timeline.failed is not None and session.timeline.failed[0] <= entry.index and not branch.edits
     for _, number in entry.outs:
         if number >= 0 and not failed:
-            told = "stale" if branch.is_stale(entry) else _told(session, number)
+            told = "stale" if branch.is_stale(entry) else _describe_value(session, number)
             yield f"{values[number].name} {told}"
     for slot, number in entry.reads:
         if slot.endswith("@GRAD") and entry.backward:
-            yield f"d{slot.removesuffix('@GRAD').lower()} {_told(session, number, entry.index)}"
+            yield f"d{slot.removesuffix('@GRAD').lower()} {_describe_value(session, number, entry.index)}"
         elif entry.backward:
-            yield f"saved {slot.lower()} {values[number].name} {_told(session, number, entry.index)}"
+            yield f"saved {slot.lower()} {values[number].name} {_describe_value(session, number, entry.index)}"
         else:
-            yield f"{slot.lower()} {values[number].name} {_told(session, number, entry.index)}"
+            yield f"{slot.lower()} {values[number].name} {_describe_value(session, number, entry.index)}"
 
 
-def _told(session: Session, number: int, at: int | None = None) -> str:
+def _describe_value(session: Session, number: int, at: int | None = None) -> str:
     try:
-        return in_words(session.branch.value(number, at))
+        return describe(session.branch.value(number, at))
     except Exception as error:
         return f"cannot be computed: {_first_line(error)}"

@@ -93,35 +93,35 @@ def places(session: Session, text: str, here: bool = False) -> set[int]:
         if not indices:
             raise _nowhere(session, text, kind, rest)
         return indices
-    order = (_of_operator, _on_lines, _of_tensor) if here else (_of_tensor, _of_operator, _on_lines)
+    order = (_match_operators, _match_lines, _match_tensor) if here else (_match_tensor, _match_operators, _match_lines)
     indices = next(filter(None, (look(session, text) for look in order)), set())
     if not indices and not here:
-        indices = _of_tensor(session, f"{text}@GRAD")
+        indices = _match_tensor(session, f"{text}@GRAD")
     if not indices:
         raise _nowhere(session, text, "", text)
     return indices
 
 
-def _of_operator(session: Session, text: str) -> set[int]:
+def _match_operators(session: Session, text: str) -> set[int]:
     return {e.index for e in session.timeline.entries if fnmatchcase(e.name, text) or fnmatchcase(e.type, text)}
 
 
-def _on_lines(session: Session, text: str) -> set[int]:
-    return {e.index for e in session.timeline.entries if on_line(e, text)}
+def _match_lines(session: Session, text: str) -> set[int]:
+    return {e.index for e in session.timeline.entries if is_on_line(e, text)}
 
 
-def _in_layer(session: Session, text: str) -> set[int]:
+def _match_layer(session: Session, text: str) -> set[int]:
     """Of a layer and those inside it; a path may begin with what holds the model (``net.head`` for ``head``)."""
     layers = [(e.index, e.layer) for e in session.timeline.entries if e.layer]
     inside = {i for i, layer in layers if fnmatchcase(layer, text) or layer.startswith(f"{text}.")}
     return inside or ({i for i, layer in layers if text.endswith(f".{layer}")})
 
 
-def _of_tensor(session: Session, text: str) -> set[int]:
+def _match_tensor(session: Session, text: str) -> set[int]:
     return {session.timeline.values[n].maker for n in session.timeline.versions(text)} - {NOBODY}
 
 
-_KINDS = {"op": _of_operator, "line": _on_lines, "layer": _in_layer}
+_KINDS = {"op": _match_operators, "line": _match_lines, "layer": _match_layer}
 """What may stand before a colon -> the entries that are meant by what stands after it."""
 
 _NO_LAYERS = "nothing here belongs to a layer: a place is an operator, a tensor or FILE:LINE"
@@ -137,7 +137,7 @@ def _nowhere(session: Session, text: str, kind: str, rest: str) -> VerbError:
     entries = session.timeline.entries
     if rest.isdigit() and 1 <= int(rest) <= len(entries):
         return VerbError(f"there is no operator made by line {rest}.", hint=f"%{rest} is operator {rest} of the run")
-    if close := near_lines(entries, rest):
+    if close := closest_lines(entries, rest):
         return VerbError(f"no operator was made by line {rest}.", hint=f"the nearest are {', '.join(close)}")
     readers = {n for n in session.timeline.versions(text) if session.timeline.values[n].maker == NOBODY}
     if readers:
@@ -157,7 +157,7 @@ def _nowhere(session: Session, text: str, kind: str, rest: str) -> VerbError:
     return unknown(what, rest, [*names, *session.timeline.names, *dict.fromkeys(layers)], otherwise=PLACES)
 
 
-def on_line(entry: Entry, text: str) -> bool:
+def is_on_line(entry: Entry, text: str) -> bool:
     """Return whether ``FILE:N`` or ``N`` is the line of an entry."""
     place = source.file_and_line(entry.loc)
     file, _, number = text.rpartition(":")
@@ -166,7 +166,7 @@ def on_line(entry: Entry, text: str) -> bool:
     return not file or place[0] == file or place[0].replace("\\", "/").endswith(f"/{file}")
 
 
-def near_lines(entries: Sequence[Entry], text: str, most: int = 3) -> Sequence[str]:
+def closest_lines(entries: Sequence[Entry], text: str, most: int = 3) -> Sequence[str]:
     """The lines of operators that come closest to ``FILE:N`` or ``N``, the nearest first; none if *text* is no line."""
     file, _, number = text.rpartition(":")
     if not number.isdigit():
@@ -199,14 +199,14 @@ def catch(text: str) -> tuple[str, float]:
         raise VerbError(f"big={limit}: expected a number.") from None
 
 
-def caught(session: Session, kind: str, limit: float, entry: Entry) -> str:
+def catch_message(session: Session, kind: str, limit: float, entry: Entry) -> str:
     """Return a catch's message about what an entry makes; empty if there is none.
 
     Numbers are caught where they are born, not where they are carried on: what the entry reads is not wrong itself, or
     it is what was there before the run, such as data or a weight, and this is the first entry to read it.
     """
     if kind == "none":
-        return _without(session, entry)
+        return _missing_gradient(session, entry)
     fault = ""
     for _, number in entry.outs:
         if number >= 0:
@@ -262,7 +262,7 @@ def wrong(value: Any, kind: str, limit: float) -> str:
     return "inf" if magnitudes.INF in wrong else ""
 
 
-def _without(session: Session, entry: Entry) -> str:
+def _missing_gradient(session: Session, entry: Entry) -> str:
     """``none`` if a gradient operator passes nothing on to something that wants a gradient."""
     if not entry.backward or entry.pair < 0:
         return ""

@@ -61,7 +61,7 @@ class Screen:
         """*text* as it is printed: control characters visible, state letters in colours."""
         text = "\n".join(map(printable, text.split("\n")))
         if self.color:
-            text = _MARKED.sub(_painted, text)
+            text = _MARKED.sub(_paint, text)
         text = to_ascii(text) if self.ascii_only else text
         return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -83,7 +83,7 @@ class Screen:
         self.say(text)
 
 
-def _painted(match: re.Match[str]) -> str:
+def _paint(match: re.Match[str]) -> str:
     blanks, letters = (match[1], match[2]) if match[2] else ("", match[0])
     return blanks + "".join(f"\033[{STYLES[c]}m{c}\033[0m" for c in letters)
 
@@ -122,13 +122,13 @@ def interact(
         screen.say(screen.text(first))
     if stream.isatty() and screen.stream.isatty():
         with overdue.not_ended():  # Ctrl-C gives up a line, and the session goes on
-            _at_prompt(book, screen, history)
+            _read_prompt(book, screen, history)
     else:
-        _from_pipe(book, stream, screen)
+        _read_pipe(book, stream, screen)
     return 0
 
 
-def _from_pipe(book: Notebook, stream: TextIO, screen: Screen) -> None:
+def _read_pipe(book: Notebook, stream: TextIO, screen: Screen) -> None:
     pending = ""
     while not book.finished:
         line = stream.readline()
@@ -149,11 +149,11 @@ def _from_pipe(book: Notebook, stream: TextIO, screen: Screen) -> None:
         screen.answer(cell, reply)
 
 
-def _at_prompt(book: Notebook, screen: Screen, history: Path | None) -> None:
+def _read_prompt(book: Notebook, screen: Screen, history: Path | None) -> None:
     session = _prompt(book, screen, history)
     while not book.finished:
         try:
-            source = session.prompt(_label(book, screen), in_thread=_in_event_loop())
+            source = session.prompt(_label(book, screen), in_thread=_has_event_loop())
         except KeyboardInterrupt:
             continue
         except EOFError:
@@ -162,7 +162,7 @@ def _at_prompt(book: Notebook, screen: Screen, history: Path | None) -> None:
             screen.answer(*book.execute(source))
 
 
-def _in_event_loop() -> bool:
+def _has_event_loop() -> bool:
     """Return whether this thread runs an event loop already, as in a notebook: the prompt then needs a thread of its
     own.
     """

@@ -9,7 +9,7 @@ from gradtool.engine.core import names
 from gradtool.engine.runs.timeline import NOBODY, Entry, Timeline
 
 
-def between(timeline: Timeline, starts: Iterable[int], end: int) -> list[Entry] | None:
+def shortest_path(timeline: Timeline, starts: Iterable[int], end: int) -> list[Entry] | None:
     """The shortest way from one of some values to another, as operators in the order of the run; None without one."""
     wanted = set(starts)
     onward: dict[int, int] = {}

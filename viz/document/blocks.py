@@ -176,7 +176,7 @@ class Document:
         present(self, "report.html")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        from ..picture import framed
+        from ..picture import embed_page
         from . import to_html
 
-        return {"text/plain": str(self), "text/html": framed(to_html(self), self.title)}
+        return {"text/plain": str(self), "text/html": embed_page(to_html(self), self.title)}

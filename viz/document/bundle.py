@@ -25,7 +25,7 @@ def bundle(blocks: Sequence[Block]) -> dict[str, str]:
     return forms
 
 
-def of_cell(cell: Cell) -> dict[str, str]:
+def cell_bundle(cell: Cell) -> dict[str, str]:
     """The same for what came of a cell of a session; empty where nothing did."""
     if cell.note:
         return {"text/plain": plain(cell.source), "text/markdown": markdown.note(cell.source)}

@@ -11,7 +11,7 @@ from ..debugger import verbs
 from ..debugger.cell import Cell
 from . import markdown
 from .blocks import Block, Data, Document, Section
-from .bundle import bundle, of_cell
+from .bundle import bundle, cell_bundle
 
 FAILED = "Failed"
 """What a cell of a session raises in a notebook; a class of that name."""
@@ -56,7 +56,7 @@ def _section(s: Section) -> Iterator[Any]:
     typed = [b for b in s.blocks if isinstance(b, Cell)]
     others = [b for b in s.blocks if not isinstance(b, Cell)]
     if s.code:
-        code = _code(f"{s.name}-code", s.code, _shown(others))
+        code = _code(f"{s.name}-code", s.code, _output_cells(others))
         if any(isinstance(b, Data) for b in others):
             code.metadata["jupyter"] = {"outputs_hidden": True}
         yield code
@@ -64,10 +64,10 @@ def _section(s: Section) -> Iterator[Any]:
         yield _markdown(f"{s.name}-text", "\n\n".join(markdown.blocks(others)))
     own: set[str] = set()
     for cell in typed:
-        yield _of_session(cell, own)
+        yield _session_cell(cell, own)
 
 
-def _shown(blocks: Sequence[Block]) -> list[Any]:
+def _output_cells(blocks: Sequence[Block]) -> list[Any]:
     from nbformat import v4
 
     if not blocks:
@@ -75,7 +75,7 @@ def _shown(blocks: Sequence[Block]) -> list[Any]:
     return [v4.new_output("execute_result", bundle(blocks))]
 
 
-def _of_session(cell: Cell, own: set[str]) -> Any:
+def _session_cell(cell: Cell, own: set[str]) -> Any:
     """A cell of a session.
 
     Args:
@@ -86,14 +86,14 @@ def _of_session(cell: Cell, own: set[str]) -> Any:
     name = f"cell-{cell.number}"
     if cell.note and "\n" in cell.source.strip():
         return _markdown(name, markdown.note(cell.source))  # no verb writes such a note
-    data = of_cell(cell)
+    data = cell_bundle(cell)
     outputs = []
     if cell.failed:
         said = data.get("text/plain", "")
         outputs.append(v4.new_output("error", ename=FAILED, evalue=said, traceback=said.split("\n")))
     elif data:
         outputs.append(v4.new_output("execute_result", data))
-    code = _code(name, _typed(f"note {cell.source.strip()}" if cell.note else cell.source, own), outputs)
+    code = _code(name, _cell_source(f"note {cell.source.strip()}" if cell.note else cell.source, own), outputs)
     if cell.note:
         code.metadata["jupyter"] = {"source_hidden": True}  # it takes a number in the session, as other cells do
     if cell.failed:
@@ -101,25 +101,25 @@ def _of_session(cell: Cell, own: set[str]) -> Any:
     return code
 
 
-def _typed(source: str, own: set[str]) -> str:
+def _cell_source(source: str, own: set[str]) -> str:
     """Return the source of a notebook's cell: ``%gback 2`` for a verb, ``%g`` for Python.
 
     In ``%%g`` stands what IPython would read in its own way on a line.
     """
     line = source.strip()
     if "\n" in line or line.endswith(("?", "\\")):
-        own.update(_assigned(line))
+        own.update(_assigned_names(line))
         return f"%%g\n{source}"
     word = line.split(None, 1)[0] if line else ""
     command = None if word in own else verbs.split(line)
     if command is not None:
         verb, rest = command
         return f"%g{verb.name} {rest}".rstrip()
-    own.update(_assigned(line.removeprefix("!").lstrip()))
+    own.update(_assigned_names(line.removeprefix("!").lstrip()))
     return f"%g {line}"
 
 
-def _assigned(python: str) -> Iterator[str]:
+def _assigned_names(python: str) -> Iterator[str]:
     with suppress(SyntaxError, ValueError):
         for node in ast.walk(ast.parse(python)):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -9,7 +9,7 @@ from ..debugger.cell import Cell
 from ..table import TextTable
 from ..text import printable
 from .blocks import Block, Commands, Data, Document, Excerpt, Figure, Lines, Prose
-from .text import excerpt, plain, typed
+from .text import excerpt, plain, prompt_lines
 
 
 def to_markdown(document: Document) -> str:
@@ -43,7 +43,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def fenced(text: str, language: str = "") -> str:
+def fence(text: str, language: str = "") -> str:
     """*text* as it stands, between fences that are longer than any in it."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -60,33 +60,33 @@ def _block(b: Block) -> str:
         case Prose():
             return "\n".join(map(line, b.text.split("\n")))
         case Lines():
-            return fenced(plain(b.text))
+            return fence(plain(b.text))
         case TextTable():
             return "\n\n".join([*([line(b.title)] if b.title else []), table(b.headings, b.rows)])
         case Figure():
             return _figure(b)
         case Excerpt():
-            return f"**{line(b.place)}** {line(b.results)}\n\n{fenced(excerpt(b))}"
+            return f"**{line(b.place)}** {line(b.results)}\n\n{fence(excerpt(b))}"
         case Commands():
             return "next: " + " · ".join(map(_code, b.lines))
         case Data():
-            return f"<details><summary>{line(b.summary)}</summary>\n\n{fenced(b.text)}\n\n</details>"
+            return f"<details><summary>{line(b.summary)}</summary>\n\n{fence(b.text)}\n\n</details>"
         case Cell():
             return _cell(b)
 
 
 def _figure(figure: Figure) -> str:
-    picture = fenced(figure.mermaid, "mermaid") if figure.mermaid else fenced(plain(figure.text))
+    picture = fence(figure.mermaid, "mermaid") if figure.mermaid else fence(plain(figure.text))
     return f"{picture}\n\n{line(figure.caption)}" if figure.caption else picture
 
 
 def _cell(cell: Cell) -> str:
     if cell.note:
         return note(cell.source)
-    source = fenced(typed(cell))
+    source = fence(prompt_lines(cell))
     if not cell.text:
         return source
-    return f"{source}\n\n{'Failed' if cell.failed else 'Out'}\\[{cell.number}\\]:\n\n{fenced(plain(cell.text))}"
+    return f"{source}\n\n{'Failed' if cell.failed else 'Out'}\\[{cell.number}\\]:\n\n{fence(plain(cell.text))}"
 
 
 def _code(text: str) -> str:

@@ -12,7 +12,7 @@ from ..table import TextTable
 from ..text import printable
 from .blocks import Block, Commands, Data, Excerpt, Figure, Lines, Prose
 from .safe import harmless
-from .text import plain, typed
+from .text import plain, prompt_lines
 
 
 def html(blocks: Iterable[Block]) -> str:
@@ -98,6 +98,5 @@ def _cell(c: Cell) -> str:
         out = image(c.svg, f"picture of cell {c.number}") + out
     kind = "cell failed" if c.failed else "cell"
     shown = f'<div class="out">{out}</div>' if out else ""
-    return (
-        f'<div class="{kind}" id="cell-{c.number}"><pre class="in">{escape(typed(c), quote=False)}</pre>{shown}</div>'
-    )
+    typed = escape(prompt_lines(c), quote=False)
+    return f'<div class="{kind}" id="cell-{c.number}"><pre class="in">{typed}</pre>{shown}</div>'

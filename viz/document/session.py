@@ -41,24 +41,24 @@ class KeptSession:
 
 def section(cells: Iterable[Cell], model: str) -> Section:
     """The cells under a heading; *model* is what ``%gdebug`` is given in a notebook."""
-    return Section("session", "Session", tuple(cells), _opening(model), model)
+    return Section("session", "Session", tuple(cells), _magic_lines(model), model)
 
 
-def beside(s: Section, path: str) -> Section:
+def relative_section(s: Section, path: str) -> Section:
     """The section of a session in a notebook at *path*: it finds the model's files from there."""
     folder = os.path.dirname(os.path.realpath(path))
     words = shlex.split(s.model)
     for i, word in enumerate(words):
         if i == 0 or words[i - 1] == "--feed":
-            words[i] = seen_from(folder, word)
-    return replace(s, code=_opening(line_of(words)))
+            words[i] = relative_name(folder, word)
+    return replace(s, code=_magic_lines(line_of(words)))
 
 
-def _opening(model: str) -> str:
-    return f"%load_ext gradtool\n%gdebug {_unexpanded(model)}"
+def _magic_lines(model: str) -> str:
+    return f"%load_ext gradtool\n%gdebug {_escape_expansion(model)}"
 
 
-def _unexpanded(model: str) -> str:
+def _escape_expansion(model: str) -> str:
     """*model* with what the line of a magic would be filled in for."""
     return model.replace("{", "{{").replace("}", "}}").replace("$", "$$")
 
@@ -88,7 +88,7 @@ def line_of(words: Sequence[str]) -> str:
 _SPECIAL: Final = frozenset(" \t\n\r\f\v'\"\\")
 
 
-def seen_from(folder: str, model: str) -> str:
+def relative_name(folder: str, model: str) -> str:
     """A file's name relative to *folder*; the names of modules stay as they are."""
     before, colon, function = model.rpartition(":")
     file, rest = (before, f":{function}") if colon and before and not os.path.exists(model) else (model, "")

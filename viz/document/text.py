@@ -32,7 +32,7 @@ def plain(text: str) -> str:
     return "\n".join(printable(line.expandtabs()) for line in text.split("\n"))
 
 
-def typed(cell: Cell) -> str:
+def prompt_lines(cell: Cell) -> str:
     """``In [3]: back 2``, further lines below the first."""
     head = f"In [{cell.number}]: "
     return head + plain(cell.source).replace("\n", "\n" + "...: ".rjust(len(head)))
@@ -64,4 +64,4 @@ def _block(b: Block) -> str:
         case Cell():
             if b.note:
                 return plain(b.source)
-            return typed(b) + (f"\n{plain(b.text)}" if b.text else "")
+            return prompt_lines(b) + (f"\n{plain(b.text)}" if b.text else "")

@@ -25,7 +25,7 @@ from typing import Final
 
 from gradtool.engine.gate.report import Report
 
-from ..text import in_text, inert
+from ..text import escape_sign, inert
 
 _FOLDER = os.path.dirname(__file__)
 
@@ -36,14 +36,14 @@ def names() -> list[str]:
     return sorted(f.removesuffix(".py") for f in os.listdir(_FOLDER) if f.endswith(".py") and f[0] != "_")
 
 
-def rendered(report: Report, form: str) -> str:
+def render(report: Report, form: str) -> str:
     """The report in one of the forms.
 
     Args:
         form: one of :func:`names`.
     """
     text: str = importlib.import_module(f".{form}", __name__).text(report)
-    return text if form in _OBEYED else inert(text, _ESCAPES.get(form, in_text))
+    return text if form in _OBEYED else inert(text, _ESCAPES.get(form, escape_sign))
 
 
 _OBEYED: Final = ("github",)

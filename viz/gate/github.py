@@ -23,14 +23,14 @@ def _command(finding: Finding, root: str) -> str:
     properties = {"title": f"{finding.code} {finding.rule}"}
     if spot is not None:
         properties = {"file": spot.beneath(root), "line": str(spot.line), "col": str(spot.column), **properties}
-    told = ",".join(f"{name}={_escaped(value, in_property=True)}" for name, value in properties.items())
+    told = ",".join(f"{name}={_escape(value, in_property=True)}" for name, value in properties.items())
     more = f" (and {len(finding.also)} more)" if finding.also else ""
     advice = f"\ntry {printable(finding.advice)}" if finding.advice else ""
     message = f"{printable(finding.message)}{more}{advice}"
-    return f"::{_LEVELS[finding.severity]} {told}::{_escaped(message)}"
+    return f"::{_LEVELS[finding.severity]} {told}::{_escape(message)}"
 
 
-def _escaped(value: str, *, in_property: bool = False) -> str:
+def _escape(value: str, *, in_property: bool = False) -> str:
     """Escape *value* for the runner."""
     value = printable(value) if in_property else value
     escaped = value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

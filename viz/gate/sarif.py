@@ -46,7 +46,7 @@ def _results(report: Report, index: Mapping[str, int]) -> Iterator[dict[str, Any
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
-    examples = f"Wrong:\n\n{_fenced(rule.wrong)}\n\nRight:\n\n{_fenced(rule.right)}"
+    examples = f"Wrong:\n\n{_fence(rule.wrong)}\n\nRight:\n\n{_fence(rule.right)}"
     return {
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
@@ -57,7 +57,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _fenced(source: str) -> str:
+def _fence(source: str) -> str:
     return f"```python\n{source.rstrip()}\n```"
 
 

@@ -53,10 +53,10 @@ class _BackwardCells:
         pair = self.drawn.pair[ops]
         columns = self._columns(pair)
         apart = np.flatnonzero(pair < 0)
-        written = self._written(ops[apart])
+        written = self._written_tensors(ops[apart])
         for at, original in self._originals(apart, written):
             columns[at], pair[at] = IN_RECOMPUTED, original
-        for at, beside in self._beside_seeds(apart, written):
+        for at, beside in self._seed_pairs(apart, written):
             if pair[at] < 0:
                 pair[at] = beside
         self.sheet.column[ops] = columns
@@ -107,7 +107,7 @@ class _BackwardCells:
                 last = of
         return np.array(columns, dtype=np.int64)
 
-    def _written(self, ops: Ints) -> list[list[int]]:
+    def _written_tensors(self, ops: Ints) -> list[list[int]]:
         """The tensors that each of these operators writes, as positions in the view."""
         d = self.drawn
         at = np.full(len(d.nodes), -1, dtype=np.int64)
@@ -118,7 +118,7 @@ class _BackwardCells:
             tensors[k].append(tensor)
         return tensors
 
-    def _beside_seeds(self, apart: Ints, written: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    def _seed_pairs(self, apart: Ints, written: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
         """Operators that seed a gradient, with the box of the tensor that it is the gradient of."""
         is_seed = self.drawn.has_role("seed")[self.ops[apart]].tolist()
         of, place = self.drawn.view.positions.pair, self.drawn.place

@@ -11,7 +11,7 @@ import numpy as np
 from gradtool.engine.view.graph import BOTH, FOLDED, OP, EdgeView, GraphView, NodeView
 
 from ..style import ROLES, role_of
-from ..text import cells, fitted, shorten
+from ..text import cells, fit_text, shorten
 
 LONGEST: Final = 34
 """Columns of a name that a box shows; the whole name is in its tooltip."""
@@ -34,7 +34,7 @@ class Captions:
     def __init__(self, view: GraphView, drawn: Sequence[NodeView], notes: Mapping[str, str]) -> None:
         # Almost all programs have names of plain characters, which need not be looked at one by one.
         self.plain = _is_plain(map(_NAME, view.nodes)) and _is_plain({*map(_SCOPE, drawn), *map(_SOURCE, drawn)})
-        self.fit = shorten if self.plain else fitted
+        self.fit = shorten if self.plain else fit_text
         # Where one part is drawn, an operator names its partner in the other.
         self.alone = view.part != BOTH
         # Most reasons stand in the file that the picture is of.
@@ -109,7 +109,7 @@ class Captions:
         lines = []
         for name, shape, edge, with_shape in zip(names, shapes, edges, shaped, strict=True):
             if edge.cut:
-                lines.append(fitted(edge.cut.replace(*self.here), _LABEL))
+                lines.append(fit_text(edge.cut.replace(*self.here), _LABEL))
             elif edge.count > 1:
                 lines.append(f"{edge.count} values")
             elif not with_shape:

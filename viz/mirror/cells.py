@@ -49,7 +49,7 @@ class Cells:
     lanes: Ints
     up: Bools
 
-    def in_gutter(self) -> Bools:
+    def gutter_mask(self) -> Bools:
         """Mask of the nodes that stand in a gutter."""
         gutters = np.array([name in GUTTERS for name in self.columns], dtype=bool)
         return gutters[self.column]
@@ -61,10 +61,10 @@ def place(view: GraphView) -> Cells:
     place_forward(sheet)
     place_backward(sheet)
     place_gutters(sheet)
-    return _numbered(sheet)
+    return _number_cells(sheet)
 
 
-def _numbered(sheet: Sheet) -> Cells:
+def _number_cells(sheet: Sheet) -> Cells:
     """Rows and columns by number, and lanes that are everyone's own."""
     deepest = int(np.abs(sheet.above).max(initial=0)) + 1
     row = distinct(sheet.base * 2 * deepest - sheet.above)[2]

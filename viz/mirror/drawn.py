@@ -73,8 +73,8 @@ class DrawnGraph:
         shown = view.shown
         drawn = tuple(compress(nodes, shown.tolist()))
         place = np.where(shown, np.cumsum(shown) - 1, -1)
-        of_sort, sorts = numbered(map(_SORT, drawn), len(drawn))
-        of_role, roles = numbered([role for _, _, role, _ in sorts], len(sorts))
+        of_sort, sorts = number_values(map(_SORT, drawn), len(drawn))
+        of_role, roles = number_values([role for _, _, role, _ in sorts], len(sorts))
         pair = at.pair[shown]
         block = np.zeros(len(drawn), dtype=np.int64)
         if view.blocks:
@@ -113,7 +113,7 @@ class DrawnGraph:
         return list(map(self.view.nodes.__getitem__, self.tensor[edges].tolist()))
 
 
-def numbered(values: Iterable[T], count: int) -> tuple[Ints, list[T]]:
+def number_values(values: Iterable[T], count: int) -> tuple[Ints, list[T]]:
     """Equal values by one number, counted from 0 as they first appear; and the values in the order of the numbers."""
     table: defaultdict[T, int] = defaultdict()
     table.default_factory = table.__len__

@@ -24,7 +24,7 @@ class _ForwardCells:
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
         self.drawn = sheet.drawn
-        self.order = self._in_order()
+        self.order = self._run_order()
         at = np.full(len(self.drawn.nodes), -1, dtype=np.int64)
         at[self.order] = np.arange(len(self.order))
         source, target = at[self.drawn.source], at[self.drawn.target]
@@ -41,7 +41,7 @@ class _ForwardCells:
         sheet.base[order] = distinct(key)[2]
         sheet.column[order] = IN_FORWARD
 
-    def _in_order(self) -> Ints:
+    def _run_order(self) -> Ints:
         """Forward operators as they run, those of a block after its operator; results after their writer."""
         d, sheet = self.drawn, self.sheet
         at = np.zeros(len(d.nodes), dtype=np.int64)
@@ -89,7 +89,7 @@ class _ForwardCells:
         sources, targets = self.source[by_target], self.target[by_target]
         if not self.drawn.view.blocks:
             sink(rows, sources.tolist(), targets.tolist())
-            return self._slackened(np.array(rows, dtype=np.int64))
+            return self._tighten(np.array(rows, dtype=np.int64))
         bounds = [0, *(np.flatnonzero(np.diff(self.drawn.block[self.order])) + 1).tolist(), count]
         floor = 0
         for start, end in pairwise(bounds):
@@ -99,7 +99,7 @@ class _ForwardCells:
             floor = max(rows[start:end], default=floor - 1) + 1
         return np.array(rows, dtype=np.int64)
 
-    def _slackened(self, rows: Ints) -> Ints:
+    def _tighten(self, rows: Ints) -> Ints:
         """Nodes that stand far above what reads them come down to it, unless they read more than reads them."""
         count = len(rows)
         reads = np.bincount(self.target, minlength=count)

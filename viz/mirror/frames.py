@@ -53,7 +53,7 @@ def groups(cells: Cells, blocks: dict[int, tuple[int, str]], tensors: dict[int, 
     return sorted(boxes, key=lambda g: (g.depth, g.column, g.first))
 
 
-def framed(group: FrameRows, cells: Cells, x: float, y: float, width: float, height: float) -> Frame:
+def make_frame(group: FrameRows, cells: Cells, x: float, y: float, width: float, height: float) -> Frame:
     members = tuple(cells.drawn.nodes[i].id for i in group.members)
     return Frame(group.id, group.kind, printable(group.title), x, y, width, height, members)
 
@@ -177,7 +177,7 @@ def _runs(
     name: tuple[str, str] | None = None
     seen: dict[str, int] = {}
 
-    def finished() -> Iterator[FrameRows]:
+    def finish() -> Iterator[FrameRows]:
         if name is None or len(run) < alone:
             return
         again = seen[name[0]] = seen.get(name[0], 0) + 1
@@ -189,8 +189,8 @@ def _runs(
         here = {named.get(i) for i in rows[r]}
         of = next(iter(here)) if len(here) == 1 else None
         if of != name or of is None:
-            yield from finished()
+            yield from finish()
             run, name = [], of
         if of is not None:
             run += rows[r]
-    yield from finished()
+    yield from finish()

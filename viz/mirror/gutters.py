@@ -8,7 +8,7 @@ import numpy as np
 
 from .columns import IN_GRADIENTS, IN_PARAMETERS, Row, Sheet
 from .drawn import Ints
-from .lanes import WIDEST, counted, distinct
+from .lanes import WIDEST, count_in_groups, distinct
 
 
 def place_gutters(sheet: Sheet) -> None:
@@ -67,7 +67,7 @@ def slots(sheet: Sheet, row: Ints) -> Ints:
     left, right = np.flatnonzero(sheet.in_left), np.flatnonzero(sheet.in_right)
     # What the operator next to the gutter reads stands together, so that its lines run straight.
     near = np.where(sheet.first_reader >= 0, sheet.wish[sheet.first_reader], 0)
-    slot[left] = counted(row[left], near[left])[0]
+    slot[left] = count_in_groups(row[left], near[left])[0]
     # Gradients that were asked for come first.
     right = right[np.argsort(~d.has_role("gradient")[right], kind="stable")]
     across = d.pair[right]
@@ -77,5 +77,5 @@ def slots(sheet: Sheet, row: Ints) -> Ints:
     slot[right[at]] = slot[across[at]]
     rest = np.delete(right, at)
     used = np.bincount(row[left], minlength=int(row.max(initial=-1)) + 1)
-    slot[rest] = counted(row[rest])[0] + used[row[rest]]
+    slot[rest] = count_in_groups(row[rest])[0] + used[row[rest]]
     return slot

@@ -119,7 +119,7 @@ def is_in(values: Ints, keys: Ints) -> Bools:
     return matches
 
 
-def counted(group: Ints, value: Ints | None = None) -> tuple[Ints, Ints]:
+def count_in_groups(group: Ints, value: Ints | None = None) -> tuple[Ints, Ints]:
     """Place in its group (by *value*, then by position) and size of that, for each element."""
     order = np.argsort(group, kind="stable") if value is None else np.lexsort((value, group))
     ordered = group[order]

@@ -21,7 +21,7 @@ from . import frames
 from .captions import Captions
 from .cells import place
 from .columns import GUTTERS, RECOMPUTED
-from .drawn import DrawnGraph, Ints, numbered
+from .drawn import DrawnGraph, Ints, number_values
 from .lanes import distinct
 from .scene import CUT, GRADIENT, KINDS, SAVED, SHAPE, VALUE, Boxes, Floats, Frame, Routes, Scene
 from .tracks import ALLEY, ALONG, DOWN, STREET, find_ways
@@ -54,10 +54,10 @@ def mirror(view: GraphView, *, notes: Mapping[str, str] | None = None) -> Scene:
         notes: node -> what its box says besides what the view knows, such as a norm.
     """
     with pause_gc():
-        return _Layout(view, notes or {}).scene() if view.shown.any() else _nothing(view)
+        return _Layout(view, notes or {}).scene() if view.shown.any() else _empty_scene(view)
 
 
-def _nothing(view: GraphView) -> Scene:
+def _empty_scene(view: GraphView) -> Scene:
     lengths, numbers = np.zeros(0), np.zeros(0, dtype=np.int64)
     boxes = Boxes((), lengths, lengths, lengths, lengths, (), (), numbers, numbers, ())
     routes = Routes(numbers, numbers, np.zeros(1, dtype=np.int64), lengths, lengths, numbers, (), lengths, lengths)
@@ -95,8 +95,8 @@ class _Layout:
         self.view = view
         self.cells = c = place(view)
         self.drawn = d = c.drawn
-        self.gutter = gutter = c.in_gutter()
-        net = numbered((d.source * len(view.nodes) + d.tensor).tolist(), len(d.edges))[0]
+        self.gutter = gutter = c.gutter_mask()
+        net = number_values((d.source * len(view.nodes) + d.tensor).tolist(), len(d.edges))[0]
         flows = (c.column[d.source] == c.column[d.target]) & ~gutter[d.source] & ~gutter[d.target]
         self.ways = find_ways(c, net, flows)
         self.captions = Captions(view, d.nodes, notes)
@@ -159,7 +159,7 @@ class _Layout:
             inside = box[self.gutter[box]]
             np.maximum.at(own, c.row[inside], c.slot[inside] + 1)
         own = np.where(own > 0, own, stack)
-        self.stack, whole = _stacked(own), _stacked(stack)
+        self.stack, whole = _stack_height(own), _stack_height(stack)
         self.axis = np.maximum(_BOX, self.stack) / 2
         return self.axis + np.maximum(self.axis, whole - self.stack / 2)
 
@@ -307,11 +307,11 @@ class _Layout:
             right = float(self.across.start[last] + self.across.size[last]) + pad
             y = float(self.down.start[g.first]) - _TITLE - 2 - nesting.above * (_TITLE + 4)
             bottom = float(self.down.start[g.last] + self.down.size[g.last]) + 5 + nesting.below * _FRAME
-            boxes.append(frames.framed(g, c, x, y, right - x, bottom - y))
+            boxes.append(frames.make_frame(g, c, x, y, right - x, bottom - y))
         return boxes
 
 
-def _stacked(boxes: Ints) -> Floats:
+def _stack_height(boxes: Ints) -> Floats:
     """Return the height of so many boxes of a gutter, one below the other."""
     return np.where(boxes > 0, boxes * _PITCH - (_PITCH - _GUTTER_BOX), 0.0)
 

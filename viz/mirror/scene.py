@@ -91,7 +91,7 @@ class Route(NamedTuple):
     label: Label | None = None
 
     @property
-    def before_end(self) -> Point:
+    def point_before_end(self) -> Point:
         """A point on the line, a little before its arrow: where the sign of a cut stands."""
         (x, y), (to_x, to_y) = self.points[-2:]
         length = abs(to_x - x) + abs(to_y - y)

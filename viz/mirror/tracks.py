@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from .cells import Cells
 from .drawn import Bools, Ints
-from .lanes import counted, distinct, is_in
+from .lanes import count_in_groups, distinct, is_in
 
 DOWN: Final = 0
 ALONG: Final = 1
@@ -77,8 +77,8 @@ def find_ways(cells: Cells, net: Ints, flows: Bools) -> Ways:
     a, b = cells.drawn.source, cells.drawn.target
     ra, rb, ca, cb = cells.row[a], cells.row[b], cells.lane[a], cells.lane[b]
     last = len(cells.lanes)
-    left, right = _beside(cells.row, cells.lane, last)
-    above, below = _beside(cells.lane, cells.row, int(cells.row.max(initial=0)) + 1)
+    left, right = _neighbours(cells.row, cells.lane, last)
+    above, below = _neighbours(cells.lane, cells.row, int(cells.row.max(initial=0)) + 1)
     up = cells.up[cells.column[a]] if len(cells.up) else np.zeros(0, dtype=bool)
 
     kind = np.full(len(a), AROUND, dtype=np.int64)
@@ -87,7 +87,7 @@ def find_ways(cells: Cells, net: Ints, flows: Bools) -> Ways:
     lo = np.maximum(left[a] + 1, left[b] + 1)
     hi = np.minimum(right[a], right[b])
     one = lo <= hi
-    wish = _wished(cells, flows)
+    wish = _preferred_streets(cells, flows)
     kind[one] = STREET
     street[one] = np.clip(wish, lo, hi)[one]
     far = ~one
@@ -132,7 +132,7 @@ def find_ways(cells: Cells, net: Ints, flows: Bools) -> Ways:
     )
 
 
-def _beside(band: Ints, place: Ints, end: int) -> tuple[Ints, Ints]:
+def _neighbours(band: Ints, place: Ints, end: int) -> tuple[Ints, Ints]:
     """For each box the places of the boxes before and after it in its row or lane; -1 and *end* where there is none."""
     width = end + 1
     pairs, _, at = distinct(band * width + place)
@@ -144,7 +144,7 @@ def _beside(band: Ints, place: Ints, end: int) -> tuple[Ints, Ints]:
     return before[at], after[at]
 
 
-def _wished(cells: Cells, flows: Bools) -> Ints:
+def _preferred_streets(cells: Cells, flows: Bools) -> Ints:
     """The street that an edge would like: past its own column on the outer side, else between the two columns."""
     a, b = cells.drawn.source, cells.drawn.target
     ca, cb = cells.lane[a], cells.lane[b]
@@ -189,7 +189,7 @@ def _ports(
     straight = (kind == DOWN) | (kind == ALONG)
     vertical = (kind == DOWN) | (kind == ALLEY)
     size = int(max(a.max(), b.max())) + 1
-    place, count = counted(np.where(straight, a * size + b, -1 - np.arange(len(kind))))
+    place, count = count_in_groups(np.where(straight, a * size + b, -1 - np.arange(len(kind))))
     leaves_at[straight] = enters_at[straight] = ((place - (count - 1) / 2) * 0.75)[straight]
 
     side = (leaves + 1) + np.where(vertical, 1, 0)
@@ -202,11 +202,11 @@ def _ports(
     port = np.zeros(len(keys))
     port[hits] = leaves_at[straight][of[np.searchsorted(shared, keys[hits])]]
     alone = ~hits
-    port[alone] = counted(keys[alone] // (int(net.max()) + 1), first[alone])[0] + 1
+    port[alone] = count_in_groups(keys[alone] // (int(net.max()) + 1), first[alone])[0] + 1
     leaves_at[bent] = port[inverse]
 
     entry = b[bent] * 4 + (enters[bent] + 1) + np.where(vertical[bent], 1, 0)
-    enters_at[bent] = -(counted(entry, -np.abs(ca - cb)[bent])[0] + 1.0)
+    enters_at[bent] = -(count_in_groups(entry, -np.abs(ca - cb)[bent])[0] + 1.0)
     return leaves_at, enters_at
 
 
@@ -238,13 +238,13 @@ class _Tracks:
         begin = np.concatenate([start[first], middle[second]])
         finish = np.concatenate([end[first], (2 * rb + 1)[second]])
         nets = np.concatenate([net[first] * 2, net[second] * 2 + 1])
-        track, self.streets = _packed(channel, nets, np.minimum(begin, finish), np.maximum(begin, finish), lanes + 1)
+        track, self.streets = _pack(channel, nets, np.minimum(begin, finish), np.maximum(begin, finish), lanes + 1)
         street_track, other_track = np.zeros(len(kind), dtype=np.int64), np.zeros(len(kind), dtype=np.int64)
         street_track[first], other_track[second] = track[: len(first)], track[len(first) :]
         flat = np.flatnonzero(around | bent)
         begin = np.where(around, 2 * street, 2 * ca + 1)[flat]
         finish = np.where(around, 2 * other, 2 * cb + 1)[flat]
-        tracks, self.alleys = _packed(
+        tracks, self.alleys = _pack(
             alley[flat], net[flat], np.minimum(begin, finish), np.maximum(begin, finish), max(alleys, 1)
         )
         alley_track = np.zeros(len(kind), dtype=np.int64)
@@ -256,7 +256,7 @@ SHORT: Final = (4, 24)
 """Lengths up to which edges take the inner and the next tracks."""
 
 
-def _packed(channel: Ints, net: Ints, start: Ints, end: Ints, channels: int) -> tuple[Ints, Ints]:
+def _pack(channel: Ints, net: Ints, start: Ints, end: Ints, channels: int) -> tuple[Ints, Ints]:
     """A track for each interval, and how many each channel has; intervals of a net in a channel are one."""
     used = np.zeros(channels, dtype=np.int64)
     if not len(channel):

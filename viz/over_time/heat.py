@@ -17,7 +17,7 @@ from gradtool.engine.answers.over_time.sentences import size
 from gradtool.engine.core.wording import NOTHING, count
 from gradtool.engine.questions.over_time import Row, Training
 
-from ..text import fitted, printable, text_width
+from ..text import fit_text, printable, text_width
 from ..views import over_time as words
 from .canvas import MARGIN, NOT_FINITE, SMALL, ZERO, Grid, n, style, text
 from .ramp import LEVELS, Ramp
@@ -68,7 +68,7 @@ def _lines(answer: Training) -> Iterator[str]:
     y = strips(parts, answer, grid, y, beside)
     y = _matrix(parts, answer, grid, ramp, y, beside)
     y = _axis(parts, grid, y)
-    y = _told(parts, answer, y, width)
+    y = _draw_beginnings(parts, answer, y, width)
     y = _legend(parts, answer, ramp, y)
     size = f'width="{n(width)}" height="{n(y + MARGIN)}" viewBox="0 0 {n(width)} {n(y + MARGIN)}"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title desc">'
@@ -93,8 +93,8 @@ def _head(parts: list[str], answer: Training, width: float) -> float:
     longest = int((width - 2 * MARGIN) / text_width("x", SMALL))
     parts.append(text(MARGIN, 28, _title(answer), "t"))
     y = 46.0
-    for line in list(words.heading(answer))[1:]:
-        parts.append(text(MARGIN, y, fitted(line, longest), "q"))
+    for line in list(words.title_lines(answer))[1:]:
+        parts.append(text(MARGIN, y, fit_text(line, longest), "q"))
         y += 14
     return y + 8
 
@@ -177,10 +177,10 @@ def _titles(row: Row, grid: Grid, top: float, steps: Sequence[TrainingStep]) -> 
         i = min((column + 1) * grid.per, len(steps)) - 1
         x = n(grid.x + column * grid.cell)
         place = f'x="{x}" y="{n(top)}" width="{n(grid.cell)}" height="{n(grid.row)}"'
-        yield f'<rect class="h" {place}><title>{escape(_said(row, row.points[i], steps[i]))}</title></rect>'
+        yield f'<rect class="h" {place}><title>{escape(_cell_text(row, row.points[i], steps[i]))}</title></rect>'
 
 
-def _said(row: Row, point: HistoryPoint | None, step: TrainingStep) -> str:
+def _cell_text(row: Row, point: HistoryPoint | None, step: TrainingStep) -> str:
     lines = [printable(row.name), f"step {step.number}"]
     if point is None:
         return "\n".join([*lines, "no gradient"])
@@ -233,14 +233,14 @@ def _nice(least: int) -> int:
         power *= 10
 
 
-def _told(parts: list[str], answer: Training, y: float, width: float) -> float:
+def _draw_beginnings(parts: list[str], answer: Training, y: float, width: float) -> float:
     """Draw what began at which step, a line each."""
     longest = int((width - 2 * MARGIN - 70) / text_width("x", SMALL))
     shown = answer.happenings[:_MOST_TOLD]
     y += 10 if shown else 0
     for h in shown:
         parts.append(text(MARGIN, y, f"step {h.step}", "bad" if h.wrong else "q"))
-        parts.append(text(MARGIN + 70, y, fitted(words.describe(h, answer), longest)))
+        parts.append(text(MARGIN + 70, y, fit_text(words.describe(h, answer), longest)))
         y += 15
     left = len(answer.happenings) - len(shown)
     if left:

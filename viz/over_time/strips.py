@@ -39,7 +39,7 @@ def strips(parts: list[str], answer: Training, grid: Grid, y: float, beside: flo
         y += height + 8
     clipped = [s.clipped for s in steps]
     if any(c is not None for c in clipped):
-        y = _clipping(parts, clipped, grid, y, beside)
+        y = _draw_clipping(parts, clipped, grid, y, beside)
     return y + 6
 
 
@@ -54,7 +54,7 @@ def _curve(values: Sequence[float | None], grid: Grid, y: float, height: float) 
     span = (high - low) or 1.0
     base = 0.5 if high == low else 0.0
 
-    def at(i: int, v: float) -> str:
+    def point(i: int, v: float) -> str:
         share = (v - low) / span + base
         return f"{n(grid.x + (i + 0.5) * grid.width / len(values))} {n(y + 3 + (height - 6) * (1 - share))}"
 
@@ -63,7 +63,7 @@ def _curve(values: Sequence[float | None], grid: Grid, y: float, height: float) 
         if v is None or not math.isfinite(v):
             runs.append([])
         else:
-            runs[-1].append(at(i, v))
+            runs[-1].append(point(i, v))
     path = "".join("M" + "L".join(run) for run in runs if len(run) > 1)
     dots = [run[0] for run in runs if len(run) == 1] if len(values) < _MOST_DOTS else []
     points = "".join(f'<circle class="dot" cx="{p.split()[0]}" cy="{p.split()[1]}" r="2"/>' for p in dots)
@@ -71,7 +71,7 @@ def _curve(values: Sequence[float | None], grid: Grid, y: float, height: float) 
     return f'{frame}<path class="curve" d="{path}"/>{points}'
 
 
-def _clipping(parts: list[str], clipped: Sequence[float | None], grid: Grid, y: float, beside: float) -> float:
+def _draw_clipping(parts: list[str], clipped: Sequence[float | None], grid: Grid, y: float, beside: float) -> float:
     """A bar from above for each step: the less is left of the gradients, the longer."""
     height = 18.0
     parts.append(text(grid.x - 10, y + 12, "clipped", "e"))

@@ -16,7 +16,7 @@ from graphviz.quoting import quote
 from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
 from ..forms import Drawable
-from ..legend import FLOW, LINES, Colouring, heading, roles
+from ..legend import FLOW, LINES, Colouring, legend_title, roles
 from ..mirror.scene import CUT, GRADIENT, SAVED, SCISSORS, SHAPE, VALUE, Frame, Point, Route, Scene
 from ..style import ROLES, STROKES, role_of
 from ..text import ADVANCE, cells, printable
@@ -45,7 +45,7 @@ _STROKES: Final[dict[str, dict[str, str]]] = {
 
 def picture(subject: Drawable, form: str) -> str:
     """Of a :class:`~gradtool.viz.forms.Drawable`: DOT text with places."""
-    return render(subject.scene, file=subject.file, command=subject.command, colouring=subject.colouring)
+    return render(subject.scene, file=subject.file, command=subject.command, colouring=subject.fills)
 
 
 def render(
@@ -74,19 +74,19 @@ def _lines(scene: Scene, file: str, command: str, colouring: Colouring | None, p
     view = scene.view
     by_id = view.by_id()
     stem = file.removesuffix(".dot")
-    yield f"// {printable(heading(view))}"
+    yield f"// {printable(legend_title(view))}"
     if command:
         yield f"// made by: {printable(command)}"
     program = "neato -n2" if placed else "dot"
     yield f"// draw it:  {program} -Tsvg {printable(file)} -o {printable(stem)}.svg"
     yield "digraph G {"
-    title = _attributes(labelloc="t", label=escape(printable(heading(view))), fontname=FONT, fontsize="11")
+    title = _attributes(labelloc="t", label=escape(printable(legend_title(view))), fontname=FONT, fontsize="11")
     yield f"\tgraph{title}"
     yield f'\tnode [fixedsize=true fontcolor="#000000" color="#000000" fontname="{FONT}" fontsize=9]'
     yield f'\tedge [color="#444444" fontname="{FONT}" fontsize=8 arrowsize=0.6]'
     for box in scene.boxes:
         node = by_id[box.node]
-        place = _placed(box.x, box.y, box.width, box.height, placed)
+        place = _position(box.x, box.y, box.width, box.height, placed)
         small = {} if node.kind == OP else {"fontsize": "8"}
         full = {"tooltip": escape(printable(node.name))} if printable(node.name) not in box.lines[0] else {}
         fill = {"fillcolor": colouring.fill(node)} if colouring is not None else {}
@@ -129,7 +129,7 @@ def _n(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _placed(x: float, y: float, width: float, height: float, placed: bool = True) -> dict[str, str]:
+def _position(x: float, y: float, width: float, height: float, placed: bool = True) -> dict[str, str]:
     """A box in Graphviz's terms: its middle in points, y upwards, and its size in inches."""
     size = {"width": f"{width / 72:.3f}", "height": f"{height / 72:.3f}"}
     return {"pos": f"{_n(x + width / 2)},{_n(-y - height / 2)}!", **size} if placed else size
@@ -154,10 +154,10 @@ def _edge(route: Route, edge: EdgeView, by_id: dict[str, NodeView], placed: bool
 
 def _sign(route: Route) -> dict[str, str]:
     """The sign of a cut on its line, as a node of its own: labels of edges are put where there is room for them."""
-    x, y = route.before_end
+    x, y = route.point_before_end
     look = {"shape": "circle", "style": "filled", "fillcolor": "#FFFFFF", "fontsize": "10"}
     colour = STROKES[route.kind]
-    place = _placed(x - _SIGN, y - _SIGN, 2 * _SIGN, 2 * _SIGN)
+    place = _position(x - _SIGN, y - _SIGN, 2 * _SIGN, 2 * _SIGN)
     return {"label": SCISSORS, **look, "color": colour, "fontcolor": colour, **place}
 
 
@@ -175,11 +175,11 @@ def _spline(points: tuple[Point, ...]) -> str:
 def _frame(frame: Frame) -> Iterator[str]:
     """A border as a node of its own, which no edge touches: without a layout program clusters have no place."""
     name = "frame_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in frame.id)
-    place = _placed(frame.x, frame.y, frame.width, frame.height)
+    place = _position(frame.x, frame.y, frame.width, frame.height)
     style = "dashed" if frame.kind in ("block", "segment") else "rounded"
     label = _label([frame.title])
     yield f"\t{name}{_attributes(label='', shape='box', style=style, color='#999999', **place)}"
-    title = _placed(frame.x + 4, frame.y + 1, cells(frame.title) * 8 * ADVANCE, 11)
+    title = _position(frame.x + 4, frame.y + 1, cells(frame.title) * 8 * ADVANCE, 11)
     yield f"\t{name}_title{_attributes(label=label, shape='plaintext', fontsize='8', **title)}"
 
 
@@ -209,5 +209,5 @@ def _legend(scene: Scene, by_id: dict[str, NodeView], colouring: Colouring | Non
         places.append((name, text, look, x, rows, width))
         x += width + 12
     for name, text, look, left, row, width in places:
-        at = _placed(left, (row - rows - 1) * _LEGEND - 6, width, _LEGEND - 6, placed)
+        at = _position(left, (row - rows - 1) * _LEGEND - 6, width, _LEGEND - 6, placed)
         yield f"\t{name}{_attributes(label=_label([text]), **look, **at)}"

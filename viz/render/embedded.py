@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from gradtool.engine.core import names
 from gradtool.engine.view.graph import BACKWARD, OP, NodeView
 
-from ..details import Details, shown
+from ..details import Details, format_statistics
 from ..layers import layers
-from ..legend import Colouring, heading, roles
+from ..legend import Colouring, legend_title, roles
 from ..mirror.scene import KINDS, Box, Route, Routes, Scene
 from ..stretches import stretches
 from ..style import ROLES, NodeStyle, role_of
@@ -32,7 +32,7 @@ AS_PAIR: Final = -1
 """Instead of the place of a text: what the node's pair has, or what a line usually says."""
 
 
-def embedded(data: Any) -> str:
+def embed(data: Any) -> str:
     """JSON that can stand inside a ``script`` element: nothing in it ends the element or begins a comment."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _UNSAFE.sub(lambda c: f"\\u{ord(c[0]):04x}", text)
@@ -48,7 +48,7 @@ def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[st
     boxes = _columns(map(graph.box, scene.boxes), 11)
     edges, steps = graph.edges(scene)
     return {
-        "title": printable(heading(scene.view)),
+        "title": printable(legend_title(scene.view)),
         "width": _number(scene.width),
         "height": _number(scene.height),
         "nodes": nodes,
@@ -63,7 +63,7 @@ def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[st
         "colourTitle": "" if colouring is None else colouring.title,
         "stacks": [[list(call) for call in stack] for stack in graph.stacks],
         "files": {file: {str(n): line for n, line in lines.items()} for file, lines in details.files.items()},
-        "values": {i: shown(numbers) for i, numbers in details.values.items() if i in graph.by_id},
+        "values": {i: format_statistics(numbers) for i, numbers in details.values.items() if i in graph.by_id},
         "outlines": graph.outlines(),
         "looks": [list(look) for look in graph.look.all()],
         "words": graph.word.all(),
@@ -76,7 +76,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def packed(column: Sequence[float] | Floats) -> str:
+def pack(column: Sequence[float] | Floats) -> str:
     """Numbers as text: ``3 1*5`` is 3 and five times 1. With ``~`` before it, each but the first is a difference.
 
     Which of the two it is, is what is shorter. Numbers are told to a tenth.
@@ -128,7 +128,7 @@ def _tenths(values: Any) -> Ints:
 
 def _columns(rows: Iterable[Sequence[float]], width: int) -> list[str]:
     table = list(rows)
-    return [packed(c) for c in np.array(table, dtype=np.float64).T] if table else [""] * width
+    return [pack(c) for c in np.array(table, dtype=np.float64).T] if table else [""] * width
 
 
 def _number(value: float) -> float:
@@ -229,7 +229,7 @@ class _Graph:
         table = np.array(rows, dtype=np.float64).T
         label_x, label_y = lines.beside(table[7:9])
         numbers = [*table[:6], lines.right, lines.down, lines.counts, table[6], label_x, label_y, table[9]]
-        return [packed(n) for n in numbers], packed(lines.steps / 10)
+        return [pack(n) for n in numbers], pack(lines.steps / 10)
 
     def _edge(self, r: Route) -> list[float]:
         e = self.edges_of_view[r.edge]

@@ -20,12 +20,12 @@ from gradtool.engine.view.graph import GraphView, NodeView
 from ..details import Details
 from ..fold import automatic
 from ..forms import Drawable
-from ..legend import FLOW, LINES, Colouring, heading
+from ..legend import FLOW, LINES, Colouring, legend_title
 from ..mirror.scene import CUT, KINDS, SCISSORS, Scene
 from ..policy import digest
 from ..table import TextTable
 from ..text import FONT, printable, shorten
-from .embedded import data, embedded
+from .embedded import data, embed
 from .svg import SHEARS
 from .text import marks, pairs
 
@@ -53,7 +53,7 @@ _NOTHING: Final = Details()
 
 def picture(subject: Drawable, form: str) -> str:
     """Of a :class:`~gradtool.viz.forms.Drawable`: a page that needs nothing else."""
-    return render(subject.scene, details=subject.explain(), colouring=subject.colouring, command=subject.command)
+    return render(subject.scene, details=subject.explain(), colouring=subject.fills, command=subject.command)
 
 
 def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | None = None, command: str = "") -> str:
@@ -68,11 +68,11 @@ def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | 
         The same text for the same arguments, every time.
     """
     script, style = _script(), _style()
-    title = printable(heading(scene.view))
+    title = printable(legend_title(scene.view))
     if len(title) > LONGEST_TITLE:
         title = title[: LONGEST_TITLE - 1] + "…"
     with pause_gc():
-        told = embedded(data(scene, details, colouring))
+        told = embed(data(scene, details, colouring))
     kinds = scene.routes.kinds()
     boxes = len(scene.boxes)
     parts = {
@@ -133,8 +133,8 @@ def static(view: GraphView) -> str:
         node = forward or backward
         rows.append(
             [
-                _counted(forward) if pair.first else "",
-                _counted(backward) if backward is not None or forward is None else _reason(forward),
+                _count_label(forward) if pair.first else "",
+                _count_label(backward) if backward is not None or forward is None else _reason(forward),
                 _short(node.scope if node is not None else ""),
                 ", ".join(_short(n.name) for n in pair.saved),
                 pair.source,
@@ -150,7 +150,7 @@ def _reason(node: NodeView) -> str:
     return f"{SCISSORS} {printable(node.note)}" if node.mark and node.note else ""
 
 
-def _counted(node: NodeView | None) -> str:
+def _count_label(node: NodeView | None) -> str:
     if node is None:
         return ""
     return f"{_short(node.name)} ×{node.count}" if node.count > 1 else _short(node.name)

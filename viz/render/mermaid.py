@@ -13,7 +13,7 @@ from typing import Final
 from gradtool.engine.view.graph import OP, EdgeView, GraphView, NodeView
 
 from ..forms import Drawable
-from ..legend import FLOW, heading
+from ..legend import FLOW, legend_title
 from ..mirror.scene import SCISSORS
 from ..style import ROLES, look, role_of
 from ..text import printable, shorten
@@ -78,10 +78,10 @@ def _notes(edges: int, characters: int) -> list[str]:
 def _lines(view: GraphView) -> Iterator[str]:
     by_id = view.by_id()
     drawn = view.drawn()
-    yield f"%% {printable(heading(view))}"
+    yield f"%% {printable(legend_title(view))}"
     yield f"%% {FLOW[view.part]}; dotted: a forward value kept for backward, or only its shape; {SCISSORS}: cut"
     yield "flowchart TB"
-    yield from _grouped(drawn)
+    yield from _group_lines(drawn)
     for edge in view.edges:
         yield f"    {edge.source} {_arrow(edge, by_id)} {edge.target}"
     used = {role_of(n) for n in drawn}
@@ -93,7 +93,7 @@ def _lines(view: GraphView) -> Iterator[str]:
             yield f"    class {members} {role}"
 
 
-def _grouped(drawn: Iterable[NodeView]) -> Iterator[str]:
+def _group_lines(drawn: Iterable[NodeView]) -> Iterator[str]:
     """The nodes, those of a scope inside a subgraph; scopes in the order of their first node."""
     groups: dict[tuple[str, str], list[NodeView]] = {}
     for node in drawn:
@@ -103,7 +103,7 @@ def _grouped(drawn: Iterable[NodeView]) -> Iterator[str]:
         if not scope:
             yield from (f"    {_node(n)}" for n in nodes)
             continue
-        yield f'    subgraph scope{number}["{_escaped(shorten(printable(scope), LONGEST))} · {part}"]'
+        yield f'    subgraph scope{number}["{_escape(shorten(printable(scope), LONGEST))} · {part}"]'
         yield from (f"        {_node(n)}" for n in nodes)
         yield "    end"
         number += 1
@@ -114,22 +114,22 @@ def _node(node: NodeView) -> str:
     start, end = _SHAPES["rounded" if style.border == "rounded" else style.shape]
     about = printable(node.source) if node.kind == OP else node.spec
     lines = [f"{style.letter} {shorten(printable(node.name), LONGEST)}", printable(node.note), about]
-    return f"{node.id}{start}{'<br/>'.join(_escaped(line) for line in lines if line)}{end}"
+    return f"{node.id}{start}{'<br/>'.join(_escape(line) for line in lines if line)}{end}"
 
 
 def _arrow(edge: EdgeView, by_id: dict[str, NodeView]) -> str:
     if edge.cut:
-        return f'-.->|"{SCISSORS} {_escaped(shorten(printable(edge.cut), LONGEST))}"|'
+        return f'-.->|"{SCISSORS} {_escape(shorten(printable(edge.cut), LONGEST))}"|'
     arrow = "-.->" if edge.saved or edge.shape_only else "-->"
     if edge.tensor in (edge.source, edge.target):
         return arrow
     tensor = by_id[edge.tensor]
-    return f'{arrow}|"{_escaped(shorten(printable(tensor.name), LONGEST))}"|'
+    return f'{arrow}|"{_escape(shorten(printable(tensor.name), LONGEST))}"|'
 
 
 _PLAIN = re.compile(r"[^\w .,·…/+-]")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """*text* with an entity code for every character that could mean something."""
     return _PLAIN.sub(lambda c: f"#{ord(c[0])};", text)

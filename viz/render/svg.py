@@ -14,10 +14,10 @@ from gradtool.engine.core.collector import pause_gc
 from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
 from ..forms import Drawable
-from ..legend import FLOW, LINES, Colouring, heading, roles
+from ..legend import FLOW, LINES, Colouring, legend_title, roles
 from ..mirror.scene import CUT, KINDS, SCISSORS, Box, Frame, Point, Route, Scene
 from ..style import ROLES, STROKES, STROKES_ON_DARK, role_of
-from ..text import FONT, fitted, printable, text_width
+from ..text import FONT, fit_text, printable, text_width
 from .corners import bends
 
 LARGE: Final = 11.0
@@ -30,7 +30,7 @@ _DASHES: Final = {"saved": "5 3", "shape": "1.5 3", "cut": "7 3 1.5 3"}
 
 def picture(subject: Drawable, form: str) -> str:
     """Of a :class:`~gradtool.viz.forms.Drawable`: the text of an SVG file."""
-    return render(subject.scene, colouring=subject.colouring, command=subject.command)
+    return render(subject.scene, colouring=subject.fills, command=subject.command)
 
 
 def render(scene: Scene, *, colouring: Colouring | None = None, command: str = "") -> str:
@@ -52,7 +52,7 @@ def _lines(scene: Scene, colouring: Colouring | None, command: str) -> Iterator[
     by_id = view.by_id()
     width = max(scene.width, _NARROWEST)
     top, legend = _legend(scene, by_id, colouring, width)
-    title = escape(printable(heading(view)))
+    title = escape(printable(legend_title(view)))
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(top + scene.height)}" '
         f'viewBox="0 0 {_n(width)} {_n(top + scene.height)}" role="img" aria-labelledby="title desc">'
@@ -82,7 +82,7 @@ def _lines(scene: Scene, colouring: Colouring | None, command: str) -> Iterator[
         if route.label is not None:
             labels.append(route.label)
         if route.kind == CUT:
-            cuts.append(route.before_end)
+            cuts.append(route.point_before_end)
     for box in scene.boxes:
         yield _box(box, by_id[box.node], by_id, colouring)
     for text, x, y, anchor in labels:
@@ -145,12 +145,12 @@ def _box(box: Box, node: NodeView, by_id: dict[str, NodeView], colouring: Colour
     else:
         first = f'<text x="{middle}" y="{_n(line + 4)}">{escape(box.lines[0])}</text>'
     return (
-        f'<g class="n r-{role}{extra}" id="{node.id}"><title>{escape(about(node, by_id))}</title>'
+        f'<g class="n r-{role}{extra}" id="{node.id}"><title>{escape(tooltip(node, by_id))}</title>'
         f'<path d="{outline}"{fill}/>{first}{second}</g>'
     )
 
 
-def about(node: NodeView, by_id: dict[str, NodeView]) -> str:
+def tooltip(node: NodeView, by_id: dict[str, NodeView]) -> str:
     """All that the view knows of a node, for its tooltip."""
     lines = [printable(node.name), f"{ROLES[role_of(node)].meaning} {node.id}"]
     if node.kind != OP:
@@ -173,7 +173,7 @@ def _rect(x: float, y: float, w: float, h: float) -> str:
     return f"M{_n(x)} {_n(y)}h{_n(w)}v{_n(h)}h{_n(-w)}z"
 
 
-def _rounded(x: float, y: float, w: float, h: float, r: float = 9.0) -> str:
+def _rounded_path(x: float, y: float, w: float, h: float, r: float = 9.0) -> str:
     a = f"a{_n(r)} {_n(r)} 0 0 1 "
     return (
         f"M{_n(x + r)} {_n(y)}h{_n(w - 2 * r)}{a}{_n(r)} {_n(r)}v{_n(h - 2 * r)}{a}{_n(-r)} {_n(r)}"
@@ -182,10 +182,10 @@ def _rounded(x: float, y: float, w: float, h: float, r: float = 9.0) -> str:
 
 
 def _pill(x: float, y: float, w: float, h: float) -> str:
-    return _rounded(x, y, w, h, min(h, 32.0) / 2)
+    return _rounded_path(x, y, w, h, min(h, 32.0) / 2)
 
 
-def _slanted(x: float, y: float, w: float, h: float) -> str:
+def _slanted_path(x: float, y: float, w: float, h: float) -> str:
     return f"M{_n(x + 4)} {_n(y)}h{_n(w)}l-8 {_n(h)}h{_n(-w)}z"
 
 
@@ -216,9 +216,9 @@ def _cylinder(x: float, y: float, w: float, h: float) -> str:
 
 SHAPES: Final[dict[str, Callable[[float, float, float, float], str]]] = {
     "box": _rect,
-    "rounded": _rounded,
+    "rounded": _rounded_path,
     "ellipse": _pill,
-    "parallelogram": _slanted,
+    "parallelogram": _slanted_path,
     "hexagon": _hexagon,
     "octagon": _octagon,
     "doubleoctagon": _double_octagon,
@@ -256,7 +256,7 @@ def _frame(frame: Frame) -> str:
         f'<rect class="f {frame.kind}" x="{_n(frame.x)}" y="{_n(frame.y)}" width="{_n(frame.width)}" '
         f'height="{_n(frame.height)}" rx="6"><title>{escape(printable(frame.title))}</title></rect>'
         f'<text class="s ft" x="{_n(frame.x + 6)}" y="{_n(frame.y + 10)}">'
-        f"{escape(fitted(frame.title, room))}</text>"
+        f"{escape(fit_text(frame.title, room))}</text>"
     )
 
 
@@ -286,7 +286,9 @@ def _legend(
 ) -> tuple[float, list[str]]:
     """The title and the legend above the picture, and how high they are."""
     room = int((width - 2 * _MARGIN) / text_width("x", LARGE))
-    lines = [f'<text x="{_n(_MARGIN)}" y="20" font-weight="bold">{escape(fitted(heading(scene.view), room))}</text>']
+    lines = [
+        f'<text x="{_n(_MARGIN)}" y="20" font-weight="bold">{escape(fit_text(legend_title(scene.view), room))}</text>'
+    ]
     x, y, step = _MARGIN, 30.0, 18.0
 
     def entry(text: str, sign: float, draw: Callable[[float, float], str]) -> None:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from gradtool.engine.view.graph import BACKWARD, BIRTH, FORWARD, IDLE, LOST, OP, GraphView, NodeView
 
 from ..forms import Drawable
-from ..legend import heading
+from ..legend import legend_title
 from ..mirror.scene import SCISSORS
 from ..style import look
 from ..text import cells, printable
@@ -92,7 +92,7 @@ def table(view: GraphView) -> tuple[list[str], list[list[str]]]:
         rows.append(
             [
                 call(pair.forward) if pair.forward is not None and pair.first else "",
-                _listed(_names(pair.saved)) or NOTHING,
+                _list_names(_names(pair.saved)) or NOTHING,
                 "↔" if both else "",
                 call(pair.backward) if pair.backward is not None else _instead(pair.forward),
                 pair.source or NOTHING,
@@ -122,15 +122,15 @@ def render(view: GraphView, *, ascii: bool = False) -> str:
     Args:
         ascii: no character outside ASCII; those of names become escapes.
     """
-    return "\n".join(_lines(view, _in_ascii if ascii else str)) + "\n"
+    return "\n".join(_lines(view, _to_ascii if ascii else str)) + "\n"
 
 
-def _in_ascii(text: str) -> str:
+def _to_ascii(text: str) -> str:
     return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
 def _lines(view: GraphView, form: Callable[[str], str]) -> Iterator[str]:
-    yield form(printable(heading(view)))
+    yield form(printable(legend_title(view)))
     headings, rows = table(view)
     columns: list[list[str]] = [list(c) for c in zip(headings, *rows, strict=True)]
     couples = pairs(view)
@@ -164,12 +164,12 @@ class _Calls:
     def __call__(self, op: NodeView) -> str:
         written = [self._by_id[t] for t in self._written.get(op.id, ())]
         read = [self._by_id[t] for t in self._read.get(op.id, ())]
-        outputs = _listed(_names(written))
-        arguments = _listed(_names(read))
+        outputs = _list_names(_names(written))
+        arguments = _list_names(_names(read))
         if op.part == BACKWARD:
             arriving = _names(n for n in read if n.part == BACKWARD)
             values = dict.fromkeys(_names(n for n in read if n.part == FORWARD))
-            arguments = "; ".join(_listed(names) for names in (arriving, values) if names)
+            arguments = "; ".join(_list_names(names) for names in (arriving, values) if names)
         elif written:
             outputs = f"{outputs} {written[0].spec}".rstrip()
         call = f"{printable(op.type)}({arguments})"
@@ -184,7 +184,7 @@ _TOLD = 8
 """Of more names the first ones are told: a line that says what a recurrent net reads is thousands of columns wide."""
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list_names(names: Iterable[str]) -> str:
     every = list(names)
     more = len(every) - _TOLD
     return ", ".join(every if more < 2 else [*every[:_TOLD], f"… {more} more"])

@@ -33,7 +33,7 @@ from gradtool.engine.script import sessions
 from ..document import session as saved_session
 from ..document import to_html, to_ipynb, to_markdown
 from ..document.blocks import Document
-from .findings import Inquiry, Noting, Search, about, of_file
+from .findings import Inquiry, Noting, Search, find_in_case, find_in_file
 from .sections import document
 
 FORMS = {"html": to_html, "ipynb": to_ipynb, "md": to_markdown}
@@ -43,7 +43,7 @@ _HERE = "gradtool.report"
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
-def of_request(
+def report_on_request(
     request: Request, inquiry: Inquiry, notes: Notes, *, session: str | None = None, title: str = ""
 ) -> Document:
     """The report on a model file.
@@ -51,8 +51,8 @@ def of_request(
     Args:
         session: the file of a saved session; a notebook opens it on this model, with the session's own options.
     """
-    kept = saved_session.KeptSession("", []) if session is None else _kept(session)
-    findings = of_file(request, inquiry, Noting(notes))
+    kept = saved_session.KeptSession("", []) if session is None else _load_session(session)
+    findings = find_in_file(request, inquiry, Noting(notes))
     debugged = saved_session.line_of([request.model, *_words(kept.model)[1:]] if kept.model else request.words())
     return document(findings, request.words(), title=title, cells=kept.cells, debugged=debugged)
 
@@ -65,7 +65,7 @@ def _words(line: str) -> list[str]:
         raise CommandError(f"the saved session names no model that can be read: {error}") from None
 
 
-def rendered(made: Document, files: Mapping[str, str], request: Request, inquiry: Inquiry) -> dict[str, str]:
+def render(made: Document, files: Mapping[str, str], request: Request, inquiry: Inquiry) -> dict[str, str]:
     """Path -> text, for the forms asked for.
 
     Raises:
@@ -100,7 +100,7 @@ def _runnable(made: Document, path: str, request: Request, inquiry: Inquiry) -> 
             "save the program in a file, or write --html and --md only",
         )
     folder = os.path.dirname(os.path.realpath(path))
-    where = saved_session.seen_from(folder, request.model)
+    where = saved_session.relative_name(folder, request.model)
     named: dict[str, Any] = {
         "loss": request.objective.loss,
         "arg": list(request.run.arg),
@@ -108,12 +108,12 @@ def _runnable(made: Document, path: str, request: Request, inquiry: Inquiry) -> 
         "mode": request.run.mode,
         "params": list(inquiry.params),
         "no_grad": list(inquiry.no_grad),
-        "feed": None if inquiry.feed is None else saved_session.seen_from(folder, inquiry.feed),
+        "feed": None if inquiry.feed is None else saved_session.relative_name(folder, inquiry.feed),
         "run": not inquiry.no_run,
     }
     given = [f"{name}={value!r}" for name, value in named.items() if value != _USUAL[name]]
     code = f"import gradtool\n\nreport = gradtool.report({', '.join([repr(where), *given])})"
-    sections = tuple(saved_session.beside(s, path) if s.name == "session" else s for s in made.sections)
+    sections = tuple(saved_session.relative_section(s, path) if s.name == "session" else s for s in made.sections)
     return replace(made, code=code, sections=sections)
 
 
@@ -129,7 +129,7 @@ _USUAL: dict[str, Any] = {
 }
 
 
-def _kept(file: str) -> saved_session.KeptSession:
+def _load_session(file: str) -> saved_session.KeptSession:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except OSError as error:
@@ -198,16 +198,16 @@ def report(
         _check_usual(loss=loss, arg=list(arg), seed=seed, mode=mode)
     with raise_for_python(_HERE):
         check_distinct(files)
-        with _undisturbed():
+        with _keep_state():
             if is_file:
                 if isinstance(feed, Mapping):
                     raise UsageError(f"{_HERE}: a model file is fed from an .npz file.", hint="feed='feed.npz'")
                 inquiry = replace(inquiry, feed=None if feed is None else os.fspath(feed))
                 request = Request.create(os.fspath(model), loss=loss, arg=tuple(arg), seed=seed, mode=mode)
-                made = of_request(request, inquiry, SILENT, title=title)
-                texts = rendered(made, files, request, inquiry)
+                made = report_on_request(request, inquiry, SILENT, title=title)
+                texts = render(made, files, request, inquiry)
             else:
-                made = _of_live(model, inquiry, feed, title)
+                made = _report_on_live(model, inquiry, feed, title)
                 texts = {path: FORMS[form](made) for form, path in files.items()}
     write_files({path: text.encode("utf-8", "backslashreplace") for path, text in texts.items()})
     return made
@@ -220,7 +220,7 @@ def _check_usual(**given: Any) -> None:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def _keep_state() -> Iterator[None]:
     """Keep the random stream, parameters and batch statistics as they are while the code inside runs."""
     position = state.random.position
     scope = Scope()
@@ -232,7 +232,7 @@ def _undisturbed() -> Iterator[None]:
         state.random.position = position
 
 
-def _of_live(model: Any, inquiry: Inquiry, feed: Any, title: str) -> Document:
+def _report_on_live(model: Any, inquiry: Inquiry, feed: Any, title: str) -> Document:
     """The report on a loss that the running program holds, or computes when it is asked to."""
     notes = Noting()
     search = Search()
@@ -252,7 +252,7 @@ def _of_live(model: Any, inquiry: Inquiry, feed: Any, title: str) -> Document:
             held = around(loss, _HERE, title=title, feed=feed, journal=journal, live=loss is model)
             case = held.case(inquiry.why, notes)
             words = [*WORDS, *inquiry.words]
-            told = about(
+            told = find_in_case(
                 Opened(replace(held.about, words=words), case.target_name(), case, False, model=held),
                 search,
                 inquiry,

@@ -39,21 +39,21 @@ def view(told: Findings, request: Request) -> View:
     """Return the screen: findings of the rules, the table, and what was looked at."""
     words = request.words()
     found = _ranked(told)
-    looked, left_out = _looked_at(told, words), [*_not_looked_at(told, words)]
+    looked, left_out = _scope_lines(told, words), [*_not_looked_at(told, words)]
     table = told.answers.get("backward")
     blocks: list[str | Table] = [
         _headline(told, found),
-        *_raised(told, found),
+        *_error_lines(told, found),
         "",
-        *_told(found, words),
+        *_finding_lines(found, words),
     ]
     if isinstance(table, GradientTable):
         blocks += [
             _table(table, told, MOST_ROWS if found else FEW_ROWS),
-            "\n".join([backward.arrived(table), *dropped_line(table.about.dropped)]),
+            "\n".join([backward.count_arrived(table), *dropped_line(table.about.dropped)]),
             "",
         ]
-    blocks += [*_column("in passing", [*_passing(told)]), *_column("looked at", looked)]
+    blocks += [*_column("in passing", [*_passing_problems(told)]), *_column("looked at", looked)]
     blocks += _column("not looked at", left_out)
     blocks += _column("compiled", told.compiled)
     root = "" if told.report is None else told.report.root
@@ -126,7 +126,7 @@ def _headline(told: Findings, found: Sequence[Finding]) -> str:
     value = "" if told.value is None else f" = {number(told.value)}"
     loss = f" · loss {told.loss}{value}" if told.loss else ""
     table = told.answers.get("backward")
-    started = origins.heading(table.origins) if isinstance(table, GradientTable) else ""
+    started = origins.title(table.origins) if isinstance(table, GradientTable) else ""
     loss += f" · {started}" if started else ""
     findings = _counted(found)
     if told.raised:
@@ -134,7 +134,7 @@ def _headline(told: Findings, found: Sequence[Finding]) -> str:
     return f"{told.name} · {told.mode}{loss} · {findings}"
 
 
-def _raised(told: Findings, found: Sequence[Finding]) -> Iterator[str]:
+def _error_lines(told: Findings, found: Sequence[Finding]) -> Iterator[str]:
     """The line that raised; and that all below is about what ran before it."""
     if told.raised:
         yield from (f"   {line}" if i == 0 else f"     {line}" for i, line in enumerate(told.raised_at))
@@ -144,7 +144,7 @@ def _raised(told: Findings, found: Sequence[Finding]) -> Iterator[str]:
         yield f"   below is what ran before it{loss}: {findings}"
 
 
-def _told(found: Sequence[Finding], words: Sequence[str]) -> Iterator[str]:
+def _finding_lines(found: Sequence[Finding], words: Sequence[str]) -> Iterator[str]:
     """Each finding with its command; those that a screen does not hold are counted."""
     for i, finding in enumerate(found[:MOST_PROBLEMS], 1):
         yield "\n".join([f"{i}  {_head(finding)}", *(f"   {line}" for line in _below(finding, words)), ""])
@@ -171,7 +171,7 @@ def _below(finding: Finding, words: Sequence[str]) -> Iterator[str]:
     yield f"more  {_next_of(finding, words)}"
 
 
-def _passing(told: Findings) -> Iterator[str]:
+def _passing_problems(told: Findings) -> Iterator[str]:
     """Return what was wrong in some steps and went away by itself."""
     training = told.answers.get("over-time")
     if isinstance(training, Training):
@@ -218,17 +218,17 @@ def _ratios(told: Findings) -> dict[str, float | None]:
 # -- what was looked at -----------------------------------------------------------------------------------------------
 
 
-def _looked_at(told: Findings, words: Sequence[str]) -> list[str]:
+def _scope_lines(told: Findings, words: Sequence[str]) -> list[str]:
     """Return what the screen is about: which pass, how many parameters, how many tensors."""
     looked = [_pass(told)]
     table, births = told.answers.get("backward"), told.answers.get("nan")
     if isinstance(table, GradientTable):
-        looked.append(f"every gradient of {backward.expected(table)}: missing, zero, sizes")
+        looked.append(f"every gradient of {backward.count_expected(table)}: missing, zero, sizes")
     if isinstance(births, Births):
         story = births.story
         checked = ", ".join(f"{n} {part}" for part, n in story.checked.items() if n)
-        looked.append(f"NaN and infinity in {checked} tensors of {nan.searched(story, births.number)}")
-    return [*looked, *others.looked_at(told.others, words)]
+        looked.append(f"NaN and infinity in {checked} tensors of {nan.search_note(story, births.number)}")
+    return [*looked, *others.other_passes(told.others, words)]
 
 
 def _pass(told: Findings) -> str:

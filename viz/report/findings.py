@@ -38,10 +38,10 @@ from gradtool.engine.kinds.passes import CallList, calls_of
 from gradtool.engine.kinds.spots import OperatorSpot
 from gradtool.engine.questions.backward import Backward
 from gradtool.engine.questions.nan import FORWARD_OVER, Births, end
-from gradtool.engine.questions.one_pass import heard, number_of
+from gradtool.engine.questions.one_pass import listen, number_of
 from gradtool.engine.questions.over_time import OverTime
 from gradtool.engine.questions.stats import Stats
-from gradtool.engine.questions.why import Opened, Verdicts, Why, opened
+from gradtool.engine.questions.why import Opened, Verdicts, Why, open_case
 from gradtool.engine.request.options import Cuts
 from gradtool.engine.request.request import Request
 from gradtool.engine.script.loaded import Loaded
@@ -132,7 +132,7 @@ class Findings:
     @cached_property
     def reports(self) -> dict[str, View]:
         """Kind -> what is shown of the answer of that command."""
-        return {kind: views.of(answer) for kind, answer in self.answers.items()}
+        return {kind: views.view_of(answer) for kind, answer in self.answers.items()}
 
     def ask(self, kind: str, answer: Callable[[], Answered]) -> None:
         """Keep the answer, or why the engine has none."""
@@ -278,24 +278,24 @@ def _page(evidence: Evidence, left: Loaded, inquiry: Inquiry, notes: Noting) -> 
         telling.error(left, notes)
     model = None if answers.failure is not None else run.model()
     case = Opened(answers.about, answers.loss, None, False, answers.failure, model, run.error, left, run.history)
-    told = about(case, None, inquiry, notes, evidence)
+    told = find_in_case(case, None, inquiry, notes, evidence)
     _add_passes(told, case, run.request)
     return told
 
 
-def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
-    """Load a model file and ask about it; errors as for ``questions.why.opened``."""
+def find_in_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
+    """Load a model file and ask about it; errors as for ``questions.why.open_case``."""
     request = request.change(full_stacks=True)
     search = Search(number_of(request))
     with (
-        heard(search.coverage, search.number) as adapter,
-        opened(request, inquiry.why, notes) as case,
+        listen(search.coverage, search.number) as adapter,
+        open_case(request, inquiry.why, notes) as case,
         watch.pause_watchers(),
     ):
         adapter.finish()
         assert case.left is not None
         end(search.hunt, case.left)
-        told = about(case, search, inquiry, notes)
+        told = find_in_case(case, search, inquiry, notes)
         _add_passes(told, case, request)
         return told
 
@@ -320,7 +320,7 @@ def _is_asked(case: Opened) -> bool:
     return meant is None or meant.loss is loss
 
 
-def about(
+def find_in_case(
     case: Opened, search: Search | None, inquiry: Inquiry, notes: Noting, known: Evidence | None = None
 ) -> Findings:
     """Ask about a model that is loaded.
@@ -364,7 +364,7 @@ def about(
         told.places[:0] = _known(told, model, table, known, inquiry)
     else:
         assert search is not None
-        ask = _computed if model.computes_while_loading else _run
+        ask = _find_after_run if model.computes_while_loading else _run
         told.places[:0] = ask(told, model, table, search, inquiry, notes)
     if table is not None:
         told.answers["backward"] = replace(table, answers=answers)
@@ -402,7 +402,7 @@ def _known(
     told: Findings, model: Model, table: GradientTable | None, known: Evidence, inquiry: Inquiry
 ) -> list[Location]:
     """Add the sizes and births of a run that was watched, and return where numbers that are not finite are born."""
-    about = _about(model, inquiry)
+    about = _about_with_words(model, inquiry)
     told.value = _value(model, table)
     if table is None:
         told.refused["stats"] = told.refused["backward"]
@@ -436,7 +436,7 @@ def _run(
     return _births(told, model, search, inquiry)
 
 
-def _computed(
+def _find_after_run(
     told: Findings, model: Model, table: GradientTable | None, search: Search, inquiry: Inquiry, notes: Noting
 ) -> list[Location]:
     """The answers about a model that has computed its loss."""
@@ -459,7 +459,7 @@ def _computed(
 
 def _sizes(told: Findings, model: Model, gatherer: Gatherer, arrived: Any, inquiry: Inquiry) -> None:
     sizes = Stats(histogram=True).of(model, gatherer, arrived, told.verdicts)
-    told.answers["stats"] = replace(sizes, about=_about(model, inquiry))
+    told.answers["stats"] = replace(sizes, about=_about_with_words(model, inquiry))
 
 
 def _births(
@@ -467,9 +467,9 @@ def _births(
 ) -> list[Location]:
     story = search.hunt.story([*search.coverage.missing(), *unchecked])
     names = model.names() if model.has_graph else Names()
-    told.answers["nan"] = Births(_about(model, inquiry), story, names, search.number)
+    told.answers["nan"] = Births(_about_with_words(model, inquiry), story, names, search.number)
     return [b.loc for b in story.births]
 
 
-def _about(model: Model, inquiry: Inquiry) -> About:
+def _about_with_words(model: Model, inquiry: Inquiry) -> About:
     return replace(model.about, words=[*model.words, *inquiry.words])

@@ -11,7 +11,7 @@ from gradtool.engine.core.source import Location
 from gradtool.engine.core.wording import command_line, count, number
 from gradtool.engine.kinds import spots
 from gradtool.engine.kinds.gradients import GradientTable
-from gradtool.engine.kinds.spots import OperatorSpot, around, frames
+from gradtool.engine.kinds.spots import OperatorSpot, frames, lines_around
 from gradtool.engine.questions.over_time import Training
 from gradtool.engine.script.users_code import users_own
 from gradtool.engine.view.graph import BACKWARD, FORWARD
@@ -67,7 +67,7 @@ def document(
         _answer("backward", findings),
         _picture(findings, words),
         _answer("stats", findings),
-        *_over_time(findings),
+        *_training_sections(findings),
         _answer("nan", findings),
         _source(findings, places, words),
     ]
@@ -139,7 +139,7 @@ def _blocks(answer: View) -> list[Block]:
     return [*blocks, Commands(tuple(answer.next))]
 
 
-def _over_time(findings: Findings) -> Iterator[Section]:
+def _training_sections(findings: Findings) -> Iterator[Section]:
     """The heat map of a training, if the model is one, and its numbers."""
     answer = findings.answers.get("over-time")
     if not isinstance(answer, Training):
@@ -200,7 +200,7 @@ def _source(findings: Findings, places: dict[Location, list[OperatorSpot]], word
     for location, made in list(places.items())[:MOST_PLACES]:
         calls = tuple(source.stack(tuple(users_own(location))[1:]))
         line = location[0][1]
-        blocks.append(Excerpt(source.short(location), _made(made), tuple(around(location)), line, calls))
+        blocks.append(Excerpt(source.short(location), _list_made(made), tuple(lines_around(location)), line, calls))
     left = len(places) - MOST_PLACES
     if left > 0:
         blocks.append(Prose(f"{count(left, 'more line')} made operators; ask about one of them:"))
@@ -210,7 +210,7 @@ def _source(findings: Findings, places: dict[Location, list[OperatorSpot]], word
     return _section("source", "Source and call stacks", blocks)
 
 
-def _made(made: Sequence[OperatorSpot]) -> str:
+def _list_made(made: Sequence[OperatorSpot]) -> str:
     named = [f"{s.name} ↔ {s.pair}" if s.pair else s.name for s in made]
     more = len(named) - _MOST_NAMED
     return ", ".join(named[:_MOST_NAMED]) + (f", … {more} more" if more > 0 else "")
@@ -222,9 +222,9 @@ def _made(made: Sequence[OperatorSpot]) -> str:
 def _data(
     findings: Findings, places: dict[Location, list[OperatorSpot]], cells: Sequence[Cell], environment: View
 ) -> dict[str, Any]:
-    answers = {kind: _with_schema(findings.reports.get(kind)) for kind in TITLES}
+    answers = {kind: _schema_data(findings.reports.get(kind)) for kind in TITLES}
     if "over-time" in findings.reports:
-        answers["over-time"] = _with_schema(findings.reports["over-time"])
+        answers["over-time"] = _schema_data(findings.reports["over-time"])
     return {
         "model": findings.name,
         "mode": findings.mode,
@@ -236,11 +236,11 @@ def _data(
         "source": [_place(location, made) for location, made in list(places.items())[:MOST_PLACES]],
         "source_left_out": max(0, len(places) - MOST_PLACES),
         "session": [_cell(c) for c in cells],
-        "environment": _with_schema(environment),
+        "environment": _schema_data(environment),
     }
 
 
-def _with_schema(answer: View | None) -> dict[str, Any] | None:
+def _schema_data(answer: View | None) -> dict[str, Any] | None:
     """The answer as its command prints it in JSON."""
     findings: dict[str, Any] | None = None if answer is None else json.loads(to_json(answer.data, answer.kind))
     return findings

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gradtool.engine.sweeps.sweep import Swept
 
-from ..views.sweep import said
+from ..views.sweep import describe_row
 
 _FIRST: Final = {
     "key": str,
@@ -45,7 +45,7 @@ def rows(answer: Swept) -> Iterator[list[Any]]:
         first, after = row["rows"] or (None, None)
         point = [row["key"], row["question"], row["model"], row["seed"], row["feed"], first, after]
         settings = [row["set"].get(setting.name) for setting in answer.axes.settings]
-        came = [*point, *settings, row["status"], row["findings"], said(row)]
+        came = [*point, *settings, row["status"], row["findings"], describe_row(row)]
         lines = (row["answer"] or {}).get("lines") or [{}]
         for line in lines:
             yield [*came, *(line.get(name) for name in ("name", "norm", "zeros", "nonfinite", "elements", "verdict"))]

@@ -15,7 +15,7 @@ from ..document.blocks import Block, Commands, Data, Document, Figure, Lines, Se
 from ..table import TextTable as Grid
 from ..views import sweep
 from ..views.view import Table
-from .picture import svg, told
+from .picture import describe, svg
 
 MOST: Final = 500
 """Points that the page lists; the rest is in its JSON."""
@@ -31,23 +31,25 @@ def document(answer: Swept) -> Document:
     view = sweep.view(answer)
     blocks: list[Block] = [_grid(b, "") if isinstance(b, Table) else Lines(b) for b in view.blocks]
     blocks.append(Commands(tuple(view.next)))
-    picture = Figure(svg(answer), told(answer), caption="How the points came out, and the norms of their gradients.")
+    picture = Figure(
+        svg(answer), describe(answer), caption="How the points came out, and the norms of their gradients."
+    )
     text = json.dumps({"schema": "gradtool/sweep/1", **view.data}, sort_keys=True, allow_nan=False) + "\n"
     sections = [
         Section("answer", "What came of it", tuple(blocks)),
         Section("picture", "Pictures", (picture,)),
-        *_listed(answer),
+        *_list_sections(answer),
         Section("json", "JSON", (Data(text, "everything above for programs (gradtool/sweep/1)"),)),
     ]
     facts = (
         ("question", answer.spec.question),
         ("models", ", ".join(answer.axes.models[:6])),
-        ("points", told(answer)),
+        ("points", describe(answer)),
     )
     return Document(f"Sweep: {answer.spec.question}", facts, tuple(sections))
 
 
-def _listed(answer: Swept) -> list[Section]:
+def _list_sections(answer: Swept) -> list[Section]:
     """The points that are not ok, and those that stand apart, with what came of each."""
     apart = {outlier.number: outlier for group in usual(answer.rows) for outlier in group.outliers}
     wrong = [i for i, row in enumerate(answer.rows) if row["status"] != OK or i in apart]
@@ -59,7 +61,14 @@ def _listed(answer: Swept) -> list[Section]:
         times = apart[i].times if i in apart else None
         unlike = "" if i not in apart else "not finite" if times is None else f"×{times:.4g}"
         table.rows.append(
-            [sweep.point_of(answer, row), row["status"], unlike, sweep.said(row), _alone(answer, row), row["key"]]
+            [
+                sweep.point_of(answer, row),
+                row["status"],
+                unlike,
+                sweep.describe_row(row),
+                _alone(answer, row),
+                row["key"],
+            ]
         )
     more = [Lines(f"and {len(wrong) - MOST} more, in the JSON below")] if len(wrong) > MOST else []
     names = tuple(f"point-{answer.rows[i]['key']}" for i in wrong[:MOST])

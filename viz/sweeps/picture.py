@@ -16,12 +16,12 @@ from gradtool.engine.core.wording import number as shown
 from gradtool.engine.sweeps.spread import NormSpread, spreads, usual
 from gradtool.engine.sweeps.summaries import FINDING, OK
 from gradtool.engine.sweeps.sweep import Swept
-from gradtool.engine.sweeps.turning import exploded, number
+from gradtool.engine.sweeps.turning import has_exploded, number
 
 from ..over_time.canvas import MARGIN, NOT_FINITE, SMALL, ZERO, n, style, text
 from ..over_time.ramp import LEVELS, Ramp
-from ..text import fitted, text_width
-from ..views.sweep import counted, point_of
+from ..text import fit_text, text_width
+from ..views.sweep import count_statuses, point_of
 
 _WIDTH: Final = 860.0
 _PLOT: Final = 560.0
@@ -56,7 +56,7 @@ def svg(answer: Swept) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title desc">',
         f'<title id="title">{escape(_title(answer))}</title>',
-        f'<desc id="desc">{escape(told(answer))}</desc>',
+        f'<desc id="desc">{escape(describe(answer))}</desc>',
         style().replace("</style>", f"{_STYLE}</style>"),
         '<rect class="ground" width="100%" height="100%"/>',
         *parts,
@@ -70,15 +70,15 @@ def _title(answer: Swept) -> str:
     return f"{answer.spec.question} · {models[0] if len(models) == 1 else count(len(models), 'model')}"
 
 
-def told(answer: Swept) -> str:
+def describe(answer: Swept) -> str:
     """Describe the picture."""
-    counts = " · ".join(f"{number} {status}" for status, number in counted(answer.rows).items())
+    counts = " · ".join(f"{number} {status}" for status, number in count_statuses(answer.rows).items())
     return f"{count(answer.points, 'point')}: {counts or 'none came'}"
 
 
 def _head(parts: list[str], answer: Swept) -> float:
     longest = int((_WIDTH - 2 * MARGIN) / text_width("x", SMALL))
-    parts += [text(MARGIN, 28, fitted(_title(answer), longest), "t"), text(MARGIN, 46, told(answer), "q")]
+    parts += [text(MARGIN, 28, fit_text(_title(answer), longest), "t"), text(MARGIN, 46, describe(answer), "q")]
     return 60.0
 
 
@@ -92,7 +92,7 @@ def _statuses(parts: list[str], answer: Swept, y: float) -> float:
         return y
     columns = min(64, max(1, math.ceil(math.sqrt(len(rows) * 4))))
     size = min(16.0, _PLOT / columns)
-    y = _heading(parts, "points, in their order: green ok, red a finding, grey no answer", y)
+    y = _draw_heading(parts, "points, in their order: green ok, red a finding, grey no answer", y)
     for i, row in enumerate(rows):
         place = MARGIN + i % columns * size, y + i // columns * size
         parts.append(_cell(_CELLS.get(row["status"], ZERO), *place, size - 1, size - 1, _tip(answer, row, i)))
@@ -115,7 +115,7 @@ def _cell(kind: str, x: float, y: float, width: float, height: float, tip: str =
     return f'<rect class="{kind}" x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}">{title}</rect>'
 
 
-def _heading(parts: list[str], words: str, y: float) -> float:
+def _draw_heading(parts: list[str], words: str, y: float) -> float:
     parts.append(text(MARGIN, y + 12, words, "q"))
     return y + 22
 
@@ -133,19 +133,19 @@ def _map(parts: list[str], answer: Swept, y: float) -> float:
     for row in answer.rows:
         groups.setdefault((row["set"][across.name], row["set"][down.name] if down else ""), []).append(row)
     norms = {key: _median(rows) for key, rows in groups.items()}
-    ramp = Ramp.over(norm for key, norm in norms.items() if norm and not any(map(exploded, groups[key])))
+    ramp = Ramp.over(norm for key, norm in norms.items() if norm and not any(map(has_exploded, groups[key])))
     columns = sorted(across.values, key=_order)
     lines = sorted(down.values, key=_order, reverse=True) if down else [""]
     left = MARGIN + max((text_width(line, SMALL) for line in lines), default=0) + 10
     wide, high = min(46.0, _PLOT / len(columns)), min(26.0, 360.0 / len(lines))
     by = f", {down.name} upwards" if down else ""
-    y = _heading(parts, f"median ‖g‖ over {across.name}{by}; red: gradients explode, grey: zero or unknown", y)
+    y = _draw_heading(parts, f"median ‖g‖ over {across.name}{by}; red: gradients explode, grey: zero or unknown", y)
     for j, line in enumerate(lines):
         if high >= SMALL:
             parts.append(text(left - 6, y + j * high + high / 2 + 3.5, line, "e q"))
         for i, value in enumerate(columns):
             rows = groups.get((value, line), [])
-            tip = "\n".join([f"{across.name}={value}", *([f"{down.name}={line}"] if down else []), _said(rows)])
+            tip = "\n".join([f"{across.name}={value}", *([f"{down.name}={line}"] if down else []), _cell_text(rows)])
             kind = _kind(rows, norms.get((value, line)), ramp)
             parts.append(_cell(kind, left + i * wide, y + j * high, wide - 1, high - 1, tip))
     y += len(lines) * high
@@ -165,14 +165,14 @@ def _median(rows: Sequence[Row]) -> float | None:
     return median(norms) if norms else None
 
 
-def _said(rows: Sequence[Row]) -> str:
+def _cell_text(rows: Sequence[Row]) -> str:
     norm = _median(rows)
-    counts = ", ".join(f"{number} {status}" for status, number in counted(rows).items())
+    counts = ", ".join(f"{number} {status}" for status, number in count_statuses(rows).items())
     return counts + (f"\nmedian ‖g‖ {shown(norm)}" if norm is not None else "")
 
 
 def _kind(rows: Sequence[Row], norm: float | None, ramp: Ramp) -> str:
-    if any(exploded(row) for row in rows) or (norm is None and any(row["status"] == FINDING for row in rows)):
+    if any(has_exploded(row) for row in rows) or (norm is None and any(row["status"] == FINDING for row in rows)):
         return NOT_FINITE
     if norm:
         return f"l{ramp.level(norm)}"
@@ -211,7 +211,7 @@ def _spread(parts: list[str], answer: Swept, y: float) -> float:
     names = [line.name if len(line.name) <= _NAME else "…" + line.name[1 - _NAME :] for line in drawn]
     left = MARGIN + max(text_width(name, SMALL) for name in names) + 12
     scale = _Scale(sizes, left, min(_PLOT, _WIDTH - left - 110))
-    y = _heading(parts, "‖g‖ over the points: least, quarters, median, most", y)
+    y = _draw_heading(parts, "‖g‖ over the points: least, quarters, median, most", y)
     for name, line in zip(names, drawn, strict=True):
         parts.append(text(left - 8, y + _ROW / 2 + 3.5, name, "e"))
         parts += _strip(line, scale, y)
@@ -256,7 +256,7 @@ def _points(parts: list[str], answer: Swept, y: float) -> float:
     if len(there) > _MOST_DOTS:
         every = math.ceil(len(there) / _MOST_DOTS)
         there = [(i, norm) for k, (i, norm) in enumerate(there) if not k % every or i in apart]
-    y = _heading(parts, "‖g‖ of each point, in their order; red: unlike the others", y)
+    y = _draw_heading(parts, "‖g‖ of each point, in their order; red: unlike the others", y)
     left = MARGIN + 36
     scale = _Scale([norm for _, norm in there], 0.0, _HIGH)
     for power in scale.decades():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-from .view import View, ended
+from .view import View, add_end
 
 VIEWS: Final = {
     "GradientTable": "backward",
@@ -30,9 +30,9 @@ VIEWS: Final = {
 """The class of an answer -> the file with its view."""
 
 
-def of(answer: Any) -> View:
+def view_of(answer: Any) -> View:
     """The view of an answer, as its command shows it without further options."""
     module = importlib.import_module(f".{VIEWS[type(answer).__name__]}", __name__)
     view: View = module.view(answer)
     about = getattr(answer, "about", None)
-    return view if about is None else ended(view, about.incomplete)
+    return view if about is None else add_end(view, about.incomplete)

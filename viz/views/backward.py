@@ -15,7 +15,7 @@ from gradtool.engine.core.wording import NOTHING, command_line, count, dropped_l
 from gradtool.engine.kinds import origins
 from gradtool.engine.kinds.gradients import GradientRow, GradientTable
 
-from .view import Table, View, failed, left_out, to_json
+from .view import Table, View, failure_lines, other_losses, to_json
 
 VALUE_HEADINGS = ("‖g‖", "max |g|", "zeros", "not finite")
 
@@ -25,7 +25,7 @@ _KINDS = {"static": "program", "eager": "tape"}
 def view(answer: GradientTable) -> View:
     """Every parameter or leaf with its gradient or the reason why not."""
     findings = count(answer.findings, "finding")
-    others, others_data = left_out(answer.about, "backward")
+    others, others_data = other_losses(answer.about, "backward")
     blocks: list[str | Table] = [_head(answer), _table(answer), _summary(answer, findings, others)]
     if answer.recomputed is not None:
         blocks.insert(1, answer.recomputed.line())
@@ -41,7 +41,7 @@ def _head(answer: GradientTable) -> str:
         f"{count(answer.backward, 'backward op')} · loss {loss.name} {list(loss.shape)} {loss.dtype}"
     )
     text = text if loss.value is None else f"{text} = {number(loss.value)}"
-    return " · ".join(filter(None, [text, origins.heading(answer.origins)]))
+    return " · ".join(filter(None, [text, origins.title(answer.origins)]))
 
 
 def _table(answer: GradientTable) -> Table:
@@ -111,13 +111,13 @@ def origin_columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[
     used = any(row.used is not None for row in answer.rows)
     given_by = any(row.given_by for row in answer.rows)
     return [
-        (["‖.grad‖"] if held else [], lambda row: [_held(row)]),
-        (["‖g‖ used"] if used else [], lambda row: [_held(row) if row.used is None else number(row.used.norm)]),
+        (["‖.grad‖"] if held else [], lambda row: [_grad_norm(row)]),
+        (["‖g‖ used"] if used else [], lambda row: [_grad_norm(row) if row.used is None else number(row.used.norm)]),
         (["from"] if given_by else [], lambda row: [row.given_by or NOTHING]),
     ]
 
 
-def _held(row: GradientRow) -> str:
+def _grad_norm(row: GradientRow) -> str:
     """The norm of ``.grad``: that of the gradient where they are the same."""
     numbers = row.held or row.values
     return NOTHING if numbers is None else number(numbers.norm)
@@ -133,7 +133,7 @@ def value_cells(row: GradientRow) -> list[str]:
 
 def _summary(answer: GradientTable, findings: str, others: Sequence[str]) -> str:
     """``2 of 3 parameters get a gradient · --no-grad my_fc.b_0 removed 1 gradient``."""
-    text = arrived(answer) + told_of_values(answer.counted, answer.computed)
+    text = count_arrived(answer) + values_note(answer.counted, answer.computed)
     if answer.no_grad:
         names = ", ".join(answer.shown_no_grad[:3]) + (", …" if len(answer.no_grad) > 3 else "")
         text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
@@ -141,15 +141,16 @@ def _summary(answer: GradientTable, findings: str, others: Sequence[str]) -> str
         text += f" · as {answer.given.at} asks"
     text += f" · --params leaves out {answer.unasked}" if answer.unasked else ""
     text = text if findings.startswith("0 ") else f"{text} · {findings}"
-    return "\n".join([text, *others, *dropped_line(answer.about.dropped), *failed(answer.failure)])
+    return "\n".join([text, *others, *dropped_line(answer.about.dropped), *failure_lines(answer.failure)])
 
 
-def arrived(answer: GradientTable) -> str:
+def count_arrived(answer: GradientTable) -> str:
     """``2 of 3 parameters get a gradient``: in the words of ``why``, whatever else there is in the table."""
-    return f"{answer.with_gradient} of {expected(answer)} get{'s' if len(answer.counted) == 1 else ''} a gradient"
+    verb = "gets" if len(answer.counted) == 1 else "get"
+    return f"{answer.with_gradient} of {count_expected(answer)} {verb} a gradient"
 
 
-def expected(answer: GradientTable) -> str:
+def count_expected(answer: GradientTable) -> str:
     """``3 parameters``: what a gradient is expected of."""
     name, n = row_name(answer), len(answer.counted)
     return f"{n} {answer.rows_}" if n != 1 and name == answer.row else count(n, name)
@@ -160,7 +161,7 @@ def row_name(answer: GradientTable) -> str:
     return "parameter" if all(row.facts.get("is_parameter") for row in answer.counted) else answer.row
 
 
-def told_of_values(rows: Sequence[GradientRow], computed: bool) -> str:
+def values_note(rows: Sequence[GradientRow], computed: bool) -> str:
     """Return the note about values of gradients that follows their number."""
     if not computed:
         return " (values not looked at: --run)"
@@ -168,7 +169,7 @@ def told_of_values(rows: Sequence[GradientRow], computed: bool) -> str:
     return "".join(f" · {counts[state]} {state}" for state in (*numbers.NOT_FINITE, numbers.ZERO) if counts[state])
 
 
-def asked_next(rows: Sequence[GradientRow], words: Sequence[str], loss: float | None = None) -> list[str]:
+def next_commands(rows: Sequence[GradientRow], words: Sequence[str], loss: float | None = None) -> list[str]:
     """The commands that explain gradients with such values; of a *loss* that is not finite, too."""
     next_ = []
     wild = any(r.returned and r.status in numbers.NOT_FINITE for r in rows)
@@ -181,7 +182,7 @@ def asked_next(rows: Sequence[GradientRow], words: Sequence[str], loss: float | 
 def _next(answer: GradientTable) -> list[str]:
     words = answer.words
     pairs = command_line("gradtool", "graph", *words, "--pairs")
-    next_ = asked_next(answer.rows, words, answer.loss.value) if answer.computed else []
+    next_ = next_commands(answer.rows, words, answer.loss.value) if answer.computed else []
     if answer.failure is not None:
         next_.insert(0, command_line("gradtool", "why", *remove_pass(words)))
     subject = next((a.name for a in answer.answers if a.finding), answer.first_cut)

@@ -82,11 +82,11 @@ def picture(answer: Differences, form: str, command: str = "") -> str:
         command: what the picture says it was made by.
     """
     from ..forms import NAMED, Drawable
-    from ..side_by_side import merged, near_changes
+    from ..side_by_side import focus_changes, merge
 
     assert answer.graphs is not None
-    view, colouring = merged(*answer.graphs, answer.difference)
-    shown = view if NAMED[form].whole else near_changes(view, colouring)
+    view, colouring = merge(*answer.graphs, answer.difference)
+    shown = view if NAMED[form].whole else focus_changes(view, colouring)
     drawn = NAMED[form].draw(Drawable(shown, colour=lambda: colouring, command=command))
     assert isinstance(drawn, str)
     return drawn
@@ -180,14 +180,14 @@ def _values_data(values: Divergence, number: int | None) -> dict[str, Any]:
         "differing": len(values.partings),
         "unmatched": values.unmatched,
         "unknown": values.unknown,
-        "first": [_parting(p) for p in values.first],
+        "first": [_parting_data(p) for p in values.first],
         "gradients": [
             {"name": name, "relative": None if far is None else finite(far)} for name, far in values.gradients.items()
         ],
     }
 
 
-def _parting(p: Parting) -> dict[str, Any]:
+def _parting_data(p: Parting) -> dict[str, Any]:
     return {
         "before": p.before,
         "after": p.after,

@@ -39,7 +39,7 @@ def view(entries: Sequence[Shown | PassRefusal], request: Request) -> View:
     """The answers one after another, each below the line that asked for the passes."""
     blocks: list[str | Table] = []
     for entry in entries:
-        blocks.append(heading(entry.line))
+        blocks.append(view_title(entry.line))
         blocks += [*entry.view.blocks, ""] if isinstance(entry, Shown) else ["\n".join(entry.said), ""]
     shown = [entry for entry in entries if isinstance(entry, Shown)]
     wrong = [entry for entry in shown if entry.findings]
@@ -51,10 +51,10 @@ def view(entries: Sequence[Shown | PassRefusal], request: Request) -> View:
     first = (wrong or shown)[:_MOST_NEXT]
     listing = command_line("gradtool", "backward", *replace(request, backward=None).words(), "--list")
     next_ = [*dict.fromkeys(command for entry in first for command in entry.view.next[:1]), listing]
-    return View("each", data, [*blocks, _summary(entries, wrong)], next_, _joined(shown))
+    return View("each", data, [*blocks, _summary(entries, wrong)], next_, _join(shown))
 
 
-def heading(line: LineOfCalls) -> str:
+def view_title(line: LineOfCalls) -> str:
     """``== backward 1-50 · d_loss · gan.py:43   d_loss.backward()``."""
     called = [f"{line.kind} {calls.numbers(line.numbers)}", line.loss, source.short(line.location)]
     code = f"   {source.text(*line.location[0])}" if line.location else ""
@@ -79,7 +79,7 @@ def _data(entry: Shown | PassRefusal) -> dict[str, Any]:
     return {"call": calls.row(entry.line), "number": entry.line.last, "answer": answer, "error": error}
 
 
-def _joined(shown: Sequence[Shown]) -> Table | None:
+def _join(shown: Sequence[Shown]) -> Table | None:
     """The tables of all answers as one, with a column that says which pass; None where they do not fit together."""
     tables = [(entry.line, table) for entry in shown for table in _tables(entry.view)]
     if not tables or any(table.headings != tables[0][1].headings for _, table in tables):

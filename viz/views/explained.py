@@ -15,7 +15,7 @@ def one(code: str, title: str, sections: Mapping[str, str]) -> View:
     """
     blocks: list[str | Table] = [f"{code}  {title}"]
     for heading, text in sections.items():
-        blocks.append(f"\n{heading}\n{_indented(text)}")
+        blocks.append(f"\n{heading}\n{_indent(text)}")
     data = {"code": code, "title": title, "sections": [{"heading": h, "text": t} for h, t in sections.items()]}
     return View("explain", data, [*blocks, ""], ["gradtool explain --codes", "gradtool explain SYMPTOM"])
 
@@ -31,7 +31,7 @@ def every(titles: Sequence[tuple[str, str]]) -> View:
     return View("errors", data, [table], [f"gradtool explain {titles[0][0]}", "gradtool explain --rules"])
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     """Markdown as a terminal shows it: blocks of code stand further in, and are not fenced."""
     lines: list[str] = []
     for number, part in enumerate(text.split("```")):

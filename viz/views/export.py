@@ -22,7 +22,7 @@ def form(file: str) -> str:
     return "onnx" if file.endswith(ONNX) else "paddle"
 
 
-def checked_name(file: str | None) -> str:
+def check_name(file: str | None) -> str:
     """*file*, whose name says that it is a program of Paddle's or an ONNX model.
 
     Raises:

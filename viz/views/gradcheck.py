@@ -12,7 +12,7 @@ from gradtool.engine.core.wording import NOTHING, command_line, count, finite, n
 from gradtool.engine.kinds.names import line_of
 from gradtool.engine.questions.gradcheck import Comparison
 
-from .view import Table, View, left_out
+from .view import Table, View, other_losses
 
 
 def view(answer: Comparison) -> View:
@@ -42,7 +42,7 @@ def view(answer: Comparison) -> View:
     last = f"{len(entries) - wrong - refused} of {count(len(entries), 'gradient')} checked and right"
     last += f" · {wrong} wrong" if wrong else ""
     last += f" · {refused} not checked" if refused else ""
-    others, others_data = left_out(about, "gradcheck")
+    others, others_data = other_losses(about, "gradcheck")
     data = {
         "model": about.file,
         "mode": about.mode,
@@ -55,12 +55,14 @@ def view(answer: Comparison) -> View:
         command_line("gradtool", "graph", *about.words, "--pairs"),
         command_line("gradtool", "nan", *about.words),
     ]
-    unrepeated = [f"not looked at: {_named(entries)}: {cause}" for cause, entries in answer.story.unrepeated.items()]
+    unrepeated = [
+        f"not looked at: {_name_list(entries)}: {cause}" for cause, entries in answer.story.unrepeated.items()
+    ]
     told = "\n".join([last, *unrepeated, *others])
     return View("gradcheck", data, [table, told], next_, records="entries")
 
 
-def _named(entries: Sequence[LeafCheck]) -> str:
+def _name_list(entries: Sequence[LeafCheck]) -> str:
     """Return how gradients are named together: the first ones, and how many there are."""
     names = list(dict.fromkeys(e.name for e in entries))
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
@@ -87,7 +89,7 @@ def _cells(e: LeafCheck) -> list[str]:
 
 
 def _data(e: LeafCheck) -> dict[str, Any]:
-    def compared(value: float) -> Any:
+    def finite_or_none(value: float) -> Any:
         return finite(value) if _is_compared(e) else None
 
     return {
@@ -96,9 +98,9 @@ def _data(e: LeafCheck) -> dict[str, Any]:
         "dtype": e.dtype,
         "order": e.order,
         "status": e.status,
-        "analytic": compared(e.analytic),
-        "numeric": compared(e.numeric),
-        "error": compared(e.error),
+        "analytic": finite_or_none(e.analytic),
+        "numeric": finite_or_none(e.numeric),
+        "error": finite_or_none(e.error),
         "worst": _worst(e),
         "cause": e.cause or None,
         "suspect": e.suspect or None,

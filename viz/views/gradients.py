@@ -8,7 +8,7 @@ from gradtool.engine.core.wording import NOTHING, command_line, count, shape
 from gradtool.engine.kinds.derivatives import Derivatives
 from gradtool.engine.kinds.gradients import GradientRow
 
-from .backward import VALUE_HEADINGS, asked_next, order, told_of_values, tones, value_cells
+from .backward import VALUE_HEADINGS, next_commands, order, tones, value_cells, values_note
 from .view import Table, View
 
 
@@ -18,11 +18,10 @@ def view(answer: Derivatives) -> View:
     ran = any(r.values is not None for r in rows)
     named = ", ".join(f"{name} {shape(dims)}" for name, dims in answer.targets)
     head = f"gradients  {about.name} · {about.mode} · {count(answer.added, 'new op')} · of {named}"
-    last = (
-        f"{sum(r.returned for r in rows)} of {count(len(rows), 'input')} get{'s' if len(rows) == 1 else ''} a gradient"
-    )
-    last += told_of_values(rows, ran)
-    next_ = asked_next(rows, about.words) if ran else [command_line("gradtool", "gradients", *about.words, "--run")]
+    verb = "gets" if len(rows) == 1 else "get"
+    last = f"{sum(r.returned for r in rows)} of {count(len(rows), 'input')} {verb} a gradient"
+    last += values_note(rows, ran)
+    next_ = next_commands(rows, about.words) if ran else [command_line("gradtool", "gradients", *about.words, "--run")]
     next_.append(command_line("gradtool", "graph", about.words[0], "--pairs"))
     data = {
         "model": about.file,

@@ -63,14 +63,14 @@ def _place(loc: source.Location) -> str:
     return source.short(loc) + (f"   {text}" if text else "")
 
 
-def searched(story: NanStory, number: int | None) -> str:
+def search_note(story: NanStory, number: int | None) -> str:
     """Return which backward passes were searched."""
     return passes(max(story.steps, 1)) if number is None else f"backward pass {number}"
 
 
 def _lines(story: NanStory, names: Names, number: int | None) -> list[str]:
     if story.clean:
-        seen = searched(story, number) if story.steps else "forward only"
+        seen = search_note(story, number) if story.steps else "forward only"
         lines = [f"CLEAN  no finding · {seen}"]
     else:
         lines = [*birth_lines(story, names)]

@@ -16,7 +16,7 @@ def lines(about: About, command: str) -> list[str]:
         command: that answers about each of them.
     """
     left_out = [f"not looked at: {text}" for text in not_looked_at(about.others, command, about.words)]
-    return [*left_out, *(f"looked at as well: {text}" for text in looked_at(about.others, about.words))]
+    return [*left_out, *(f"looked at as well: {text}" for text in other_passes(about.others, about.words))]
 
 
 def not_looked_at(passes: Sequence[Other], command: str, words: Sequence[str]) -> Iterator[str]:
@@ -30,7 +30,7 @@ def not_looked_at(passes: Sequence[Other], command: str, words: Sequence[str]) -
         yield f"the gradients of {', '.join(dict.fromkeys(names))}: {each}"
 
 
-def looked_at(passes: Sequence[Other], words: Sequence[str]) -> Iterator[str]:
+def other_passes(passes: Sequence[Other], words: Sequence[str]) -> Iterator[str]:
     """Yield what ``why`` found about losses other than the requested one."""
     for other in passes:
         if other.findings is None:

@@ -26,18 +26,18 @@ def view(answer: Training) -> View:
     """A line of totals, a row for each parameter or layer, and what began at which step."""
     history = answer.history
     told = [f"step {h.step:<4} {describe(h, answer)}" for h in answer.happenings]
-    blocks: list[str | Table] = ["\n".join(heading(answer)), totals(history), rows(answer)]
+    blocks: list[str | Table] = ["\n".join(title_lines(answer)), totals(history), rows(answer)]
     blocks.append("\n".join([*told, _sum(answer)]))
     return View("over-time", data(answer), blocks, list(_next(answer)), records="rows", tells_its_end=True)
 
 
-def heading(answer: Training) -> Iterator[str]:
+def title_lines(answer: Training) -> Iterator[str]:
     """Yield a description of a step, in numbers and lines."""
     history = answer.history
     passes = [*chain.from_iterable(s.passes for s in history.steps)]
     updates = [*chain.from_iterable(s.updates for s in history.steps)]
     yield f"over time  {answer.about.name} · {answer.about.mode} · {count(len(history.steps), 'step')}"
-    yield f"a step     {_meaning(history)}"
+    yield f"a step     {_step_meaning(history)}"
     run = f"{count(len(passes), 'run')} of programs" if history.static else _passes(len(passes))
     yield f"backward   {run}, {_lines(p.loc for p in passes)}"
     if updates:
@@ -47,7 +47,7 @@ def heading(answer: Training) -> Iterator[str]:
         yield f"until      {history.ended}"
 
 
-def _meaning(history: History) -> str:
+def _step_meaning(history: History) -> str:
     run = "run of a program with a backward part" if history.static else "backward pass"
     if not history.updated:
         return f"is a {run}: nothing was updated"
@@ -138,7 +138,7 @@ def describe(h: Happening, answer: Training) -> str:
 
 def _sum(answer: Training) -> str:
     everyone = [t.name for t in answer.parameters]
-    nothing = _without(answer)
+    nothing = _never_reached(answer)
     parts = [count(len(everyone), "parameter")]
     if answer.by == "layer":
         parts = [f"{count(len(answer.rows), 'layer')} of {parts[0]}"]
@@ -151,14 +151,14 @@ def _sum(answer: Training) -> str:
     return " · ".join(parts)
 
 
-def _without(answer: Training) -> list[str]:
+def _never_reached(answer: Training) -> list[str]:
     """Parameters that never got a gradient."""
     return [t.name for t in answer.parameters if not any(answer.history.points(t))]
 
 
 def _open(answer: Training) -> bool:
     """Return whether something is told that may be wrong or meant, which these numbers do not show."""
-    return bool(_without(answer)) or any(h.kind in (what.ZERO, what.GONE, what.NEVER) for h in answer.happenings)
+    return bool(_never_reached(answer)) or any(h.kind in (what.ZERO, what.GONE, what.NEVER) for h in answer.happenings)
 
 
 def _next(answer: Training) -> Iterator[str]:
@@ -172,7 +172,7 @@ def _next(answer: Training) -> Iterator[str]:
         counted = asked.backward is not None and not answer.history.static
         chosen = ["--backward", str(asked.backward)] if counted else []
         yield command_line("gradtool", "why", *chosen, *words)
-    elif _without(answer):
+    elif _never_reached(answer):
         yield command_line("gradtool", "why", *words)
     if answer.folded:
         yield command(answer, "--by", "parameter")
@@ -201,7 +201,7 @@ def data(answer: Training) -> dict[str, Any]:
         "ended": history.ended or None,
         "steps": [_step(s) for s in history.steps],
         "rows": [_row(row) for row in answer.rows],
-        "happenings": [_happening(h, answer) for h in answer.happenings],
+        "happenings": [_event_data(h, answer) for h in answer.happenings],
     }
 
 
@@ -246,7 +246,7 @@ def _point(p: HistoryPoint) -> dict[str, Any]:
     }
 
 
-def _happening(h: Happening, answer: Training) -> dict[str, Any]:
+def _event_data(h: Happening, answer: Training) -> dict[str, Any]:
     return {
         "kind": h.kind,
         "step": h.step,

@@ -99,7 +99,7 @@ class Drawing:
         self, picture: PictureAnswer, look: Look, *, file: str = "graph.dot", command: str = "", notes: Notes = SILENT
     ) -> None:
         self._picture, self._look, self._file, self._command, self._notes = picture, look, file, command, notes
-        self._view = _shown(picture.graph.view, look)
+        self._view = _select_part(picture.graph.view, look)
 
     def render(self, form: str) -> str | bytes:
         """The picture, as text or as bytes.
@@ -110,10 +110,10 @@ class Drawing:
         Raises:
             CommandError: Graphviz is needed and missing.
         """
-        look, view = self._look, self._folded(forms.NAMED[form])
+        look, view = self._look, self._fold(forms.NAMED[form])
         subject = forms.Drawable(
             view,
-            colour=lambda: _coloured(view, look.color, self._picture.values),
+            colour=lambda: _colouring(view, look.color, self._picture.values),
             explain=self._details,
             file=self._file.replace("\\", "/").rsplit("/", 1)[-1],
             command=self._command,
@@ -122,10 +122,10 @@ class Drawing:
         )
         drawn = None
         if look.layout == "dot" and forms.NAMED[form].placed:
-            drawn = _by_dot(subject, form, look.dot_limit)
-        return _drawn(subject, form) if drawn is None else drawn
+            drawn = _draw_by_dot(subject, form, look.dot_limit)
+        return _draw(subject, form) if drawn is None else drawn
 
-    def _folded(self, form: forms.Form) -> GraphView:
+    def _fold(self, form: forms.Form) -> GraphView:
         """Return what is shown, folded as far as the options request."""
         how = fold.NONE if form.whole and self._look.fold == fold.AUTO else self._look.fold
         before = self._view.visible_count
@@ -157,7 +157,7 @@ def as_dot(graph: ModelGraph, path: str, part: str, words: Sequence[str]) -> str
     return dot.render(mirror(graph.view.only(PARTS[part])), file=file, command=command)
 
 
-def _shown(view: GraphView, look: Look) -> GraphView:
+def _select_part(view: GraphView, look: Look) -> GraphView:
     shown = view.only(PARTS[look.part])
     if not look.path and not look.focus:
         return shown
@@ -175,17 +175,17 @@ def _shown(view: GraphView, look: Look) -> GraphView:
     return excerpt.focus(shown, select(shown, "--focus", look.focus), look.radius) if look.focus else shown
 
 
-def _coloured(view: GraphView, by: str, values: Mapping[str, float]) -> Colouring | None:
+def _colouring(view: GraphView, by: str, values: Mapping[str, float]) -> Colouring | None:
     if by == "role":
         return None
     from .. import colour
 
     if by == "dtype":
-        return colour.by_dtype(view)
+        return colour.colour_by_dtype(view)
     if by == "layer":
-        return colour.by_layer(view)
+        return colour.colour_by_layer(view)
     if by == "norm":
-        return colour.by_value(
+        return colour.colour_by_value(
             view,
             values,
             "norm of the gradient",
@@ -194,18 +194,16 @@ def _coloured(view: GraphView, by: str, values: Mapping[str, float]) -> Colourin
             lambda n: n.part == BACKWARD,
         )
     if by == "bytes":
-        return colour.by_value(view, values, "bytes written", colour.amount)
-    return colour.by_value(view, values, "time of the operator", colour.duration)
+        return colour.colour_by_value(view, values, "bytes written", colour.amount)
+    return colour.colour_by_value(view, values, "time of the operator", colour.duration)
 
 
-def _by_dot(subject: forms.Drawable, form: str, limit: float) -> str | bytes | None:
+def _draw_by_dot(subject: forms.Drawable, form: str, limit: float) -> str | bytes | None:
     """The picture as Graphviz's ``dot`` lays it out; None, with a note, where it cannot."""
     from ..external import GraphvizError, draw
     from ..render import dot
 
-    text = dot.render(
-        subject.scene, file=subject.file, command=subject.command, colouring=subject.colouring, placed=False
-    )
+    text = dot.render(subject.scene, file=subject.file, command=subject.command, colouring=subject.fills, placed=False)
     if form == "dot":
         return text
     try:
@@ -216,7 +214,7 @@ def _by_dot(subject: forms.Drawable, form: str, limit: float) -> str | bytes | N
     return made.decode("utf-8") if form == "svg" else made
 
 
-def _drawn(subject: forms.Drawable, form: str) -> str | bytes:
+def _draw(subject: forms.Drawable, form: str) -> str | bytes:
     from ..external import GraphvizError
 
     try:

@@ -61,12 +61,12 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
         command_line("gradtool", "stats", "--time", *about.words, "--by", more),
         command_line("gradtool", "stats", "--time", *about.words, "--flame", "stacks.txt"),
     ]
-    lines = [last] if device is None else [last, _of_device(device)]
+    lines = [last] if device is None else [last, _device_note(device)]
     lines += [f"not looked at: repeats of what took its time once: {text}" for text in story.unrepeated]
     return View("profile", data, [table, *lines], next_, records="groups")
 
 
-def _of_device(device: DeviceTime) -> str:
+def _device_note(device: DeviceTime) -> str:
     """Return how that was measured."""
     elapsed, shared = statistics.median(device.elapsed), statistics.median(device.shared)
     return (

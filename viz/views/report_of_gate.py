@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gradtool.engine.gate.report import Report
 
-from ..gate import json, rendered
+from ..gate import json, render
 from .view import View
 
 
 def view(report: Report) -> View:
     """Return the findings as ``gradtool check`` prints them; the data is that of ``--format json``."""
-    return View("check", json.data(report), [rendered(report, "full").rstrip("\n")], [])
+    return View("check", json.data(report), [render(report, "full").rstrip("\n")], [])

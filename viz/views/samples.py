@@ -10,7 +10,7 @@ Row = tuple[str, str, str]
 """A sample: its name, what is the matter with it, what to ask about it first."""
 
 
-def listed(rows: Sequence[Row]) -> View:
+def list_samples(rows: Sequence[Row]) -> View:
     """All samples, with the command to try on each."""
     table = Table(["sample", "about", "try"], list(rows), order=("try", "about…"))
     blocks: list[str | Table] = [f"{name}\n  {about}\n  {command}" for name, about, command in rows]
@@ -18,7 +18,7 @@ def listed(rows: Sequence[Row]) -> View:
     return View("samples", _data(rows, []), [*blocks, ""], next_, table)
 
 
-def copied(rows: Sequence[Row], files: Sequence[str]) -> View:
+def list_copied(rows: Sequence[Row], files: Sequence[str]) -> View:
     """Samples that have been written as *files*."""
     return View("samples", _data(rows, files), [f"wrote {', '.join(files)}"], [command for _, _, command in rows][:3])
 

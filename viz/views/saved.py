@@ -57,7 +57,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     told: dict[int, str] = {}
     layers: dict[int, str] = {}
 
-    def named(operation: Any) -> str:
+    def name_of(operation: Any) -> str:
         text = told.get(id(operation))  # the story holds them
         if text is None:
             name = names.operators.get(operation.origin)
@@ -81,9 +81,9 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     def rows(kinds: list[list[Any]]) -> Table:
         table = Table(["tensor", "bytes", "shape", "dtype", "made by", "read by", "alive", "notes", "layer", "source"])
         table.order = _ORDER
-        table.rows = [_cells(kind, by_number, names, named, layer) for kind in kinds]
+        table.rows = [_cells(kind, by_number, names, name_of, layer) for kind in kinds]
         if not any(map(layer, shown)):
-            table = _without(table, "layer")
+            table = _drop_column(table, "layer")
         return table
 
     def contents() -> dict[str, Any]:
@@ -91,14 +91,14 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
             "model": about.file,
             "mode": about.mode,
             "pass": answer.number,
-            "buffers": [{**_data(b, names, named), "layer": layer(b) or None} for b in shown],
+            "buffers": [{**_data(b, names, name_of), "layer": layer(b) or None} for b in shown],
             "total": story.total,
             "held": story.held,
             "duplicated": story.duplicated,
             "derivatives": {"buffers": len(derived), "bytes": sum(b.nbytes for b in derived)},
             "peak": {"bytes": story.peak, "operator": peak},
             "timeline": [
-                {"operator": named(o), "part": o.part, "bytes": n}
+                {"operator": name_of(o), "part": o.part, "bytes": n}
                 for o, n in zip(story.operations, story.timeline, strict=True)
             ],
             "recompute": {"bytes": freed, "operators": operators, "forward_share_percent": share},
@@ -106,7 +106,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
 
     alike = _alike(kinds, layer) if len(kinds) > LONG and not top else kinds
     freed, operators, share = story.recomputable
-    peak = named(story.at_peak) if story.at_peak is not None else None
+    peak = name_of(story.at_peak) if story.at_peak is not None else None
     total = "" if answer.number is None else f"backward pass {answer.number} · "
     total += (
         f"{len(shown)} of {count(len(chosen), 'buffer')} · {size(story.total)} kept for backward · "
@@ -136,7 +136,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     return View("saved", contents, parts, next_, lambda: rows(kinds), records="buffers", in_blocks=True)
 
 
-def _without(table: Table, heading: str) -> Table:
+def _drop_column(table: Table, heading: str) -> Table:
     at = table.headings.index(heading)
     table.headings = [h for h in table.headings if h != heading]
     table.rows = [[*row[:at], *row[at + 1 :]] for row in table.rows]

@@ -24,14 +24,14 @@ def view(files: Sequence[str], settings: Sequence[Row], tables: Sequence[Row]) -
         f"read: {', '.join(files)}" if files else "no file: neither gradtool.toml nor [tool.gradtool]"
     ]
     options = Table(["command", "option", "value", "from"], order=("value…",))
-    options.rows += [[r["command"], r["option"], _said(r["value"]), r["origin"]] for r in settings]
+    options.rows += [[r["command"], r["option"], _format(r["value"]), r["origin"]] for r in settings]
     others = Table(["table", "key", "value", "from"], order=("value…",))
-    others.rows += [[r["table"], r["key"], _said(r["value"]), r["origin"]] for r in tables]
+    others.rows += [[r["table"], r["key"], _format(r["value"]), r["origin"]] for r in tables]
     blocks += [table for table in (options, others) if table.rows]
     if not settings:
         blocks.append("every option is as gradtool has it")
     return View("config", data, blocks, ["gradtool self config --all", "gradtool self config --schema"])
 
 
-def _said(value: Any) -> str:
+def _format(value: Any) -> str:
     return "–" if value is None else json.dumps(value, ensure_ascii=False)

@@ -18,7 +18,7 @@ from gradtool.engine.kinds.names import Names, line_of, runs_data
 from gradtool.engine.questions.stats import Sizes
 
 from ..bars import course, histogram, log_bar
-from .view import Table, View, failed, left_out
+from .view import Table, View, failure_lines, other_losses
 
 _HEADINGS = ("‖g‖", "log ‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict")
 
@@ -40,9 +40,9 @@ def view(answer: Sizes) -> View:
         told.append(f"loss scale {scale:g}: sizes are those before a GradScaler divides by it, verdicts those after")
     trend = answer.story.trend
     if trend is not None:
-        told.append(_told(trend))
-    others, others_data = left_out(about, "stats")
-    told += [*others, *dropped_line(about.dropped), *failed(answer.failure)]
+        told.append(_trend_note(trend))
+    others, others_data = other_losses(about, "stats")
+    told += [*others, *dropped_line(about.dropped), *failure_lines(answer.failure)]
     data = {
         "model": about.file,
         "mode": about.mode,
@@ -59,7 +59,9 @@ def view(answer: Sizes) -> View:
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]
     blocks: list[str | Table] = [_table(answer, look), "\n".join(told)]
     marks = {bad: "warn" if wrong or answer.findings else "good", findings: "bad"}
-    return View("stats", data, blocks, [*_explaining(answer, look), command_line(*more)], marks=marks, records="rows")
+    return View(
+        "stats", data, blocks, [*_explain_commands(answer, look), command_line(*more)], marks=marks, records="rows"
+    )
 
 
 def _extent(answer: Sizes) -> list[str]:
@@ -72,7 +74,7 @@ def _extent(answer: Sizes) -> list[str]:
     return [arrived] if rows == total else [f"{rows} of {count(total, 'row')}", arrived]
 
 
-def _explaining(answer: Sizes, look: Collection[str]) -> list[str]:
+def _explain_commands(answer: Sizes, look: Collection[str]) -> list[str]:
     """The commands that say where numbers come from, or why there are none."""
     words = answer.about.words
     if answer.failure is not None:
@@ -152,7 +154,7 @@ def _sizes(x: Line) -> str:
     return histogram(x.gradient.decades) if x.gradient is not None and x.gradient.decades else NOTHING
 
 
-def _told(trend: Trend) -> str:
+def _trend_note(trend: Trend) -> str:
     per = trend.factor if trend.factor >= 1 else 1 / trend.factor
     way = "fall" if trend.kind == "vanishing" else "grow"
     ends = f"from {trend.last} back to {trend.first}"

@@ -76,13 +76,13 @@ def _head(answer: Swept) -> Iterator[str]:
     for setting in axes.settings:
         ends = f"{setting.values[0]} to {setting.values[-1]}"
         yield f"set     {setting.name}: {count(len(setting.values), 'value')}, {ends}"
-    counts = counted(answer.rows)
+    counts = count_statuses(answer.rows)
     told = " · ".join(f"{n} {status}" for status, n in counts.items())
     left = answer.points - len(answer.rows)
     yield f"came    {told or 'nothing'}" + (f" · {left} not reached" if left else "")
 
 
-def counted(rows: Sequence[Row]) -> dict[str, int]:
+def count_statuses(rows: Sequence[Row]) -> dict[str, int]:
     """Status -> how many rows have it, those that none has left out."""
     counts = Counter(row["status"] for row in rows)
     return {status: counts[status] for status in STATUSES if counts[status]}
@@ -117,11 +117,11 @@ def _portion(row: Row) -> Portion | None:
 def _points(answer: Swept, rows: Sequence[Row]) -> Table:
     table = Table(["point", "status", "what"], order=("what…", "point…"), judged="status", styles=STATUSES)
     for row in rows:
-        table.rows.append([point_of(answer, row), row["status"], said(row)])
+        table.rows.append([point_of(answer, row), row["status"], describe_row(row)])
     return table
 
 
-def said(row: Row) -> str:
+def describe_row(row: Row) -> str:
     """Describe the result of a point in a few words."""
     answer = row["answer"]
     if answer is None:
@@ -130,7 +130,7 @@ def said(row: Row) -> str:
     return f"{told}; then {row['error']}" if row["error"] else told
 
 
-def _of_nan(answer: Row) -> str:
+def _describe_nan(answer: Row) -> str:
     births = answer["births"]
     if not births:
         return f"not looked at: {answer['unchecked'][0]}" if answer["unchecked"] else NOTHING
@@ -139,7 +139,7 @@ def _of_nan(answer: Row) -> str:
     return f"{first['kind']} {first['bad']}/{first['elements']} in {first['operator']}{where}: {first['cause']}"
 
 
-def _of_stats(answer: Row) -> str:
+def _describe_stats(answer: Row) -> str:
     bad = [line for line in answer["lines"] if line["verdict"] != OK]
     whole = f"‖g‖ {number(answer['norm'])}" if answer["norm"] is not None else f"{answer['nonfinite']} not finite"
     if not bad:
@@ -148,31 +148,31 @@ def _of_stats(answer: Row) -> str:
     return f"{whole} · {bad[0]['name']}: {bad[0]['verdict']}{more}"
 
 
-def _of_why(answer: Row) -> str:
-    return _first([f"{v['name']}: {v['label']}{_at(v)}" for v in answer["verdicts"]])
+def _describe_why(answer: Row) -> str:
+    return _first([f"{v['name']}: {v['label']}{_place(v)}" for v in answer["verdicts"]])
 
 
-def _of_gradcheck(answer: Row) -> str:
+def _describe_gradcheck(answer: Row) -> str:
     told = _first([f"{c['name']}: {c['status']}{', ' + c['cause'] if c['cause'] else ''}" for c in answer["not_ok"]])
     return told if answer["not_ok"] else f"{answer['checked']} compared"
 
 
-def _of_check(answer: Row) -> str:
-    return _first([f"{f['code']} {f['message']}{_at(f)}" for f in answer["findings"]])
+def _describe_check(answer: Row) -> str:
+    return _first([f"{f['code']} {f['message']}{_place(f)}" for f in answer["findings"]])
 
 
-def _of_backward(answer: Row) -> str:
+def _describe_backward(answer: Row) -> str:
     told = f"{answer['with_gradient']} of {count(answer['parameters'], 'parameter')} with a gradient"
     if answer["nonfinite"]:
         told += f", {answer['nonfinite']} elements not finite"
     return told
 
 
-def _of_saved(answer: Row) -> str:
+def _describe_saved(answer: Row) -> str:
     return f"{size(answer['bytes'])} in {count(answer['buffers'], 'buffer')}, peak {size(answer['peak'])}"
 
 
-def _at(found: Row) -> str:
+def _place(found: Row) -> str:
     return f" ({found['source']})" if found["source"] else ""
 
 
@@ -183,13 +183,13 @@ def _first(told: Sequence[str]) -> str:
 
 
 _SAID: Final[Mapping[str, Callable[[Row], str]]] = {
-    "nan": _of_nan,
-    "stats": _of_stats,
-    "why": _of_why,
-    "gradcheck": _of_gradcheck,
-    "check": _of_check,
-    "backward": _of_backward,
-    "saved": _of_saved,
+    "nan": _describe_nan,
+    "stats": _describe_stats,
+    "why": _describe_why,
+    "gradcheck": _describe_gradcheck,
+    "check": _describe_check,
+    "backward": _describe_backward,
+    "saved": _describe_saved,
 }
 assert _SAID.keys() == KINDS.keys()
 
@@ -204,7 +204,7 @@ def _models(answer: Swept) -> Table:
         ok, found = (sum(row["status"] == status for row in rows) for status in (OK, FINDING))
         first = next((row for row in rows if row["status"] != OK), None)
         numbers = [len(rows), ok, found, len(rows) - ok - found]
-        table.rows.append([model, *map(str, numbers), NOTHING if first is None else said(first)])
+        table.rows.append([model, *map(str, numbers), NOTHING if first is None else describe_row(first)])
     return table
 
 
@@ -229,10 +229,10 @@ def _settings(answer: Swept) -> Iterator[str]:
         if len(answer.axes.models) > 1:
             others.insert(0, turning.others["model"])
         where = f" at {', '.join(others)}" if others else ""
-        yield f"{turning.setting}{where}: {told_of(turning)}"
+        yield f"{turning.setting}{where}: {turning_note(turning)}"
 
 
-def told_of(turning: Turning) -> str:
+def turning_note(turning: Turning) -> str:
     """Return a sentence about where along a setting gradients explode."""
     values, at, last = turning.values, turning.start, len(turning.values) - 1
     if not turning.where:
@@ -302,7 +302,7 @@ def _data(answer: Swept) -> dict[str, Any]:
         "points": answer.points,
         "findings": answer.findings,
         "complete": answer.complete,
-        "counts": counted(answer.rows),
+        "counts": count_statuses(answer.rows),
         "rows": [dict(row) for row in answer.rows],
         "subset": _data_of_subset(answer),
         "spread": [_data_of_spread(line) for line in spreads(answer.rows)],

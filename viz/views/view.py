@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..fitting import fitted, wrapped
+from ..fitting import fit_table, wrap
 from ..text import cells, printable
 from ..text import to_ascii as to_ascii
-from ..tones import TONES, painted
+from ..tones import TONES, paint
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.why.answers import Answer
@@ -102,7 +102,7 @@ def add_met(view: View, met: Mapping[str, Sequence[Mapping[str, str]]]) -> View:
     return replace(view, contents=contents)
 
 
-def ended(view: View, incomplete: str) -> View:
+def add_end(view: View, incomplete: str) -> View:
     """*view* with the sentence that says where the file was stopped, if it was."""
     if not incomplete or view.tells_its_end:
         return view
@@ -113,7 +113,7 @@ def ended(view: View, incomplete: str) -> View:
     return replace(view, contents=contents, blocks=[*view.blocks, incomplete])
 
 
-def left_out(about: About, command: str) -> tuple[list[str], list[dict[str, Any]]]:
+def other_losses(about: About, command: str) -> tuple[list[str], list[dict[str, Any]]]:
     """Return notes about other losses of the file, which the answer does not cover; and the same in JSON's types.
 
     Args:
@@ -126,12 +126,12 @@ def left_out(about: About, command: str) -> tuple[list[str], list[dict[str, Any]
     return others.lines(about, command), [other.data() for other in about.others]
 
 
-def failed(failure: Answer | None) -> list[str]:
+def failure_lines(failure: Answer | None) -> list[str]:
     """Return the lines below a table about the backward pass after it, which failed; none if none did."""
     return [] if failure is None else ["", "the next backward pass failed:", *failure.lines()]
 
 
-def in_ascii(view: View) -> View:
+def render_ascii(view: View) -> View:
     """*view* with ASCII cells and lines: before it is laid out, so that columns fit."""
 
     def table(t: Table) -> Table:
@@ -140,13 +140,13 @@ def in_ascii(view: View) -> View:
         order = [to_ascii(step.removesuffix("…")) + "…" * step.endswith("…") for step in t.order]
         return replace(t, headings=headings, rows=rows, order=order, judged=judged)
 
-    def listing() -> Table:
+    def list_table() -> Table:
         assert view.table is not None
         return table(view.table)
 
     marks = {to_ascii(phrase): tone for phrase, tone in view.marks.items()}
     blocks = [table(b) if isinstance(b, Table) else "\n".join(map(to_ascii, b.split("\n"))) for b in view.blocks]
-    whole = None if view.listing is None else listing
+    whole = None if view.listing is None else list_table
     return replace(view, blocks=blocks, next=[*map(to_ascii, view.next)], listing=whole, marks=marks)
 
 
@@ -167,7 +167,7 @@ def to_text(view: View, room: int | None = None, colours: bool = False, sign: st
     """
     lines = to_lines(view, room, colours, sign)
     last = _next(view, room)
-    return "\n".join([*lines, *([painted(line, "dim") for line in last] if colours else last)]) + "\n"
+    return "\n".join([*lines, *([paint(line, "dim") for line in last] if colours else last)]) + "\n"
 
 
 def to_lines(view: View, room: int | None = None, colours: bool = False, sign: str = "…") -> list[str]:
@@ -189,13 +189,13 @@ def _next(view: View, room: int | None) -> list[str]:
 def _text(block: str, view: View, room: int | None, colours: bool) -> Iterator[str]:
     lines = _lines(block).split("\n")
     if room is not None:
-        lines = [piece for line in lines for piece in wrapped(line, room)]
+        lines = [piece for line in lines for piece in wrap(line, room)]
     if not colours or not view.marks:
         yield from lines
         return
     marks = re.compile("|".join(sorted(map(re.escape, view.marks), key=len, reverse=True)))
     for line in lines:
-        yield marks.sub(lambda m: painted(m[0], TONES[view.marks[m[0]]]), line)
+        yield marks.sub(lambda m: paint(m[0], TONES[view.marks[m[0]]]), line)
 
 
 def _table(table: Table, room: int | None, colours: bool, sign: str) -> Iterator[str]:
@@ -205,7 +205,7 @@ def _table(table: Table, room: int | None, colours: bool, sign: str) -> Iterator
     if room is None:
         yield from _columns(table.headings, rows, styles)
         return
-    fit = fitted(table.headings, rows, table.order, room, sign)
+    fit = fit_table(table.headings, rows, table.order, room, sign)
     headings = [table.headings[i] for i in fit.columns]
     styles = [[row[i] for i in fit.columns] for row in styles]
     if fit.fits:
@@ -215,7 +215,7 @@ def _table(table: Table, room: int | None, colours: bool, sign: str) -> Iterator
             yield from _paragraph(headings, row, styles[i] if styles else [""] * len(row), room)
     if fit.left_out:
         said = f" no room for: {', '.join(fit.left_out)} (a wider terminal, a pipe and --format tsv have all columns)"
-        yield from [painted(line, "dim" * colours) for line in wrapped(said, room)]
+        yield from [paint(line, "dim" * colours) for line in wrap(said, room)]
 
 
 def _styles(table: Table, number: int, row: Sequence[str]) -> list[str]:
@@ -236,7 +236,7 @@ def _columns(headings: Sequence[str], rows: Sequence[Sequence[str]], styles: Seq
     for row, size, drawn in zip(lines, sizes, [bold, *styles], strict=True):
         line, gap = "", 1
         for cell, n, wide, style in zip(row, size, widths, drawn, strict=True):
-            line += (" " * gap + painted(cell, style)) * bool(cell)
+            line += (" " * gap + paint(cell, style)) * bool(cell)
             gap = (0 if cell else gap) + wide - n + 2
         yield line
 
@@ -245,8 +245,8 @@ def _paragraph(headings: Sequence[str], row: Sequence[str], styles: Sequence[str
     """A row that no order makes short enough: its first cell, and below it the others with their headings."""
     for i, (heading, cell, style) in enumerate(zip(headings, row, styles, strict=True)):
         text = f"   {heading} {cell}" if i and heading else f"   {cell}" if i else f" {cell}"
-        for line in wrapped(text, room) if cell else ():
-            yield line.replace(cell, painted(cell, style)) if style else line
+        for line in wrap(text, room) if cell else ():
+            yield line.replace(cell, paint(cell, style)) if style else line
 
 
 def _lines(block: str) -> str:
@@ -276,7 +276,7 @@ def to_markdown(view: View) -> str:
         if isinstance(block, Table):
             parts.append(markdown.table(block.headings, block.rows))
         elif "\n " in block:
-            parts.append(markdown.fenced(_lines(block)))
+            parts.append(markdown.fence(_lines(block)))
         else:
             parts.append("\n".join(map(markdown.line, block.split("\n"))))
     return "\n\n".join([*parts, markdown.line(view.next_line)]) + "\n"

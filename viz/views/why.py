@@ -10,13 +10,13 @@ from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core.wording import command_line, count, dropped_line
 from gradtool.engine.questions.why import Verdicts
 
-from .view import Table, View, left_out
+from .view import Table, View, other_losses
 
 
 def view(answers: Verdicts) -> View:
     """Why each tensor has no gradient, or a zero one."""
     wrong = answers.findings
-    others, others_data = left_out(answers.about, "why")
+    others, others_data = other_losses(answers.about, "why")
     data = {
         "model": answers.about.file,
         "mode": answers.about.mode,
@@ -52,13 +52,13 @@ def _marks(answers: Verdicts, wrong: int) -> dict[str, str]:
 
 def _lines(answers: Verdicts, wrong: int, others: Sequence[str]) -> list[str]:
     """Each answer, and how many there are."""
-    lines = told(answers, answers.chosen)
+    lines = answer_lines(answers, answers.chosen)
     if answers.failure is not None or answers.chosen:
         return lines[:-1]
     return [*lines, summary(answers, wrong), *others, *dropped_line(answers.about.dropped)]
 
 
-def told(answers: Sequence[Answer], chosen: bool) -> list[str]:
+def answer_lines(answers: Sequence[Answer], chosen: bool) -> list[str]:
     """Each answer with an empty line after it; parameters that are frozen together, unless *chosen* by name."""
     frozen = [] if chosen else [a for a in answers if a.verdict.is_intended and not a.finding]
     singly = [a for a in answers if chosen or not a.verdict.is_intended or a.finding]
@@ -66,9 +66,9 @@ def told(answers: Sequence[Answer], chosen: bool) -> list[str]:
     for a in singly[:_WHOLE]:
         lines += [*a.lines(), ""]
     if len(singly) > _WHOLE:
-        lines += [*_folded(singly[_WHOLE:]), ""]
+        lines += [*_fold_lines(singly[_WHOLE:]), ""]
     if frozen:
-        lines += [_frozen(frozen), ""]
+        lines += [_frozen_lines(frozen), ""]
     return lines
 
 
@@ -76,7 +76,7 @@ _WHOLE = 12
 """Answers that are told in full; ``--format json`` has all of them."""
 
 
-def _folded(answers: Sequence[Answer]) -> list[str]:
+def _fold_lines(answers: Sequence[Answer]) -> list[str]:
     """A line for each kind of the answers that are not told in full."""
     names: dict[str, list[str]] = {}
     for a in answers:
@@ -85,7 +85,7 @@ def _folded(answers: Sequence[Answer]) -> list[str]:
     return [more, *(f"  {label}: {folded(of)}" for label, of in names.items())]
 
 
-def _frozen(answers: Sequence[Answer]) -> str:
+def _frozen_lines(answers: Sequence[Answer]) -> str:
     """Nothing is wrong with these: they share a few lines."""
     lines = []
     for a in answers:
@@ -101,16 +101,16 @@ def summary(answers: Verdicts, wrong: int) -> str:
     if not subjects:
         return "no parameters"
 
-    def holding(state: str) -> int:
+    def count_state(state: str) -> int:
         return sum(1 + len(a.also) for a in answers if a.state == state)
 
-    zero = holding(GRAD_ZERO)
+    zero = count_state(GRAD_ZERO)
     wild = sum(1 + len(a.also) for a in answers if a.verdict is Verdict.NOT_FINITE)
     told = [f"{n} of them {word}" for n, word in ((zero, "zero"), (wild, "not finite")) if n]
     findings = count(wrong, "finding") if wrong else "no findings"
     findings += f" about {answers.loss}" if answers.about.others else ""
     gets = "gets" if subjects == 1 else "get"
-    with_one = f"{subjects - holding(GRAD_NONE)} of {count(subjects, 'parameter')} {gets} a gradient"
+    with_one = f"{subjects - count_state(GRAD_NONE)} of {count(subjects, 'parameter')} {gets} a gradient"
     return " · ".join([with_one, *told, findings])
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core import watch
-from ...runs.branch import Branch, rerunning
+from ...runs.branch import Branch, disable_breakpoints
 from ...runs.repeating import find_stop
 from ...runs.timeline import NOBODY, Entry, FixedOperand, Timeline
 from .perturb import changed
@@ -144,7 +144,7 @@ def _carrier(spread: Spread, entry: Entry, number: int, asked: Array) -> int:
     for operand in operands:
         given = [_only(spread, o, operand) for o in entry.operands]
         try:
-            with watch.pause_watchers(), np.errstate(all="ignore"), rerunning():
+            with watch.pause_watchers(), np.errstate(all="ignore"), disable_breakpoints():
                 result = entry.kernel(*given)[outs.index(number)]
         except (ValueError, IndexError):
             continue  # sizes that have changed, and what has them, are taken together only

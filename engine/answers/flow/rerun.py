@@ -93,7 +93,7 @@ class RunProbe(Probe):
     def run(self, changes: Mapping[int, Array] | None = None, seed: int = 0) -> list[Array]:
         """As in the base; random numbers stay as they were drawn."""
         edits = [*self._moved, *(self._edit(self.numbers[i], a) for i, a in (changes or {}).items())]
-        branch = Branch.with_edits(self.run_of, "copy", 0, edits) if edits else Branch(self.run_of)
+        branch = Branch.add_edits(self.run_of, "copy", 0, edits) if edits else Branch(self.run_of)
         return [np.asarray(branch.made(n)) for n in self.results]
 
     def record(self, seed: int = 0) -> ProbedCall:

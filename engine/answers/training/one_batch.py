@@ -180,7 +180,7 @@ def _descend(
     rule = rule or _Adam()
     best = math.inf
     for _ in range(steps):
-        branch = Branch.with_edits(run, "copy", 0, [Edit(0, n, v, "") for n, v in values.items()])
+        branch = Branch.add_edits(run, "copy", 0, [Edit(0, n, v, "") for n, v in values.items()])
         loss = _number(branch.made(run.loss or 0))
         if not math.isfinite(loss):
             return best if best < math.inf else loss

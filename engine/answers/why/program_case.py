@@ -206,7 +206,7 @@ class ProgramCase(Case[Value, Operator]):
     def _ran(self) -> tuple[Round[Step], Any] | None:
         """Return what one run computed, and the loss."""
         if self._run is None and self.run is not None:
-            rounds = of_steps.told()
+            rounds = of_steps.watch_steps()
             with watch.pause_watchers(), watch.watch(rounds):
                 (loss,) = self.run([self.loss])
             self._run = rounds.last, np.asarray(loss)

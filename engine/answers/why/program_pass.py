@@ -25,7 +25,7 @@ from ...kernels.choice import reference
 from ...ops import rare
 from ...ops.opdef import OpDef
 from ...ops.rules import GradientRule, WrittenRule
-from ...runs.of_program import laid_flat
+from ...runs.of_program import flatten
 from ...runs.rounds import Round
 from .levels import measured
 from .of_program import BlockReasons, ProgramReasons
@@ -152,7 +152,7 @@ class _Visited:
         self.op = op
         self.inside = inside
         self.runs = runs
-        self.read: list[Any] = list(laid_flat(op.inputs))
+        self.read: list[Any] = list(flatten(op.inputs))
         self.rounds: list[float] = []
         self.slopes: Slopes[Value, Operator] = Slopes(inside.reasons.asked, [inside.start(v) for v in keep])
 
@@ -286,7 +286,7 @@ def _strip_names(op: Operator) -> Mapping[str, Any]:
     names = op.attrs.get("backward_skip_vars")
     if not names:
         return op.attrs
-    operands = [*laid_flat(op.inputs), *laid_flat(op.outputs)]
+    operands = [*flatten(op.inputs), *flatten(op.outputs)]
     places = [i for i, v in enumerate(operands) if v is not None and v.name in names]
     return {**op.attrs, "backward_skip_vars": places}
 

@@ -33,7 +33,7 @@ from .node import GraphName, OnnxNode
 from .operators import rows
 from .origins import Origins
 from .sources import OnnxSources
-from .tensors import array_of, is_real, meant, type_name
+from .tensors import array_of, declared_type, is_real, type_name
 
 EXPECTED: Final = "an ONNX model"
 _MOST_FOLDED: Final = 1 << 16
@@ -117,7 +117,7 @@ class OnnxBuilder:
                 array = array_of(proto, self.folder)
             except (Malformed, Lacking) as error:
                 self.fail(str(error))
-            kind = self.meant(proto.data_type)
+            kind = self.declared_type(proto.data_type)
             learnt = is_real(array) and not kind and origins.is_learnt(proto.name)
             env[proto.name] = GraphName(origins.name(proto.name), array=array, learnt=learnt)
             env[proto.name].kind = kind
@@ -145,13 +145,13 @@ class OnnxBuilder:
         )
         self.program.global_block().vars[v.name] = v
         entry = GraphName(value.name, v)
-        entry.kind = self.meant(tensor.elem_type)
+        entry.kind = self.declared_type(tensor.elem_type)
         self.at = ""
         return entry
 
-    def meant(self, number: int) -> str:
+    def declared_type(self, number: int) -> str:
         """The name of an element type that is kept in a wider one, which is told; empty for those that gradtool has."""
-        kind = meant(number)
+        kind = declared_type(number)
         if kind:
             self.note(narrow.NOTE.format(kind, narrow.CARRIERS[kind]))
         return kind
@@ -240,7 +240,7 @@ class OnnxBuilder:
         if self.folds(proto, entries):
             return self.folded(row, OnnxNode(self, proto, entries, self.opset, True))
         node = OnnxNode(self, proto, entries, self.opset, False)
-        followed = sizes.followed(node)
+        followed = sizes.follow(node)
         node.env = env
         block = default.current_block()
         before = len(block.ops)
@@ -260,8 +260,8 @@ class OnnxBuilder:
             return [self.entry(name, v) for name, v in zip(node.outputs, made, strict=False)]
         results = []
         for name, value in zip(node.outputs, made, strict=False):
-            kind = narrow.of_result(kinds, value)
-            entry = self.entry(name, narrow.settled(node.kind, kind, value) if kind else value)
+            kind = narrow.result_kind(kinds, value)
+            entry = self.entry(name, narrow.settle(node.kind, kind, value) if kind else value)
             if entry is not None and kind:
                 entry.kind = kind
             results.append(entry)

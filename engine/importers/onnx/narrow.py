@@ -75,7 +75,7 @@ _OVERFLOWS: Final = frozenset(
 """Operators whose results may be no values of the type of their operands."""
 
 
-def to_even(x: Any) -> Any:
+def round_to_even(x: Any) -> Any:
     """*x* rounded; halves go to the even number."""
     floor = paddle.floor(x + 0.5)
     half = paddle.cast(paddle.equal(floor - x, paddle.full_like(x, 0.5)), x.dtype)
@@ -96,10 +96,10 @@ def become(x: Any, kind: str, cut: bool = True) -> Any:
         return _nearest(paddle.cast(x, carrier), SMALL[kind], cut)
     if carrier == "float32":
         raise Lacking(f"numbers that are rounded to {kind}")
-    return paddle.cast(wrapped(paddle.cast(x, "int64"), kind), carrier)
+    return paddle.cast(wrap(paddle.cast(x, "int64"), kind), carrier)
 
 
-def wrapped(x: Any, kind: str) -> Any:
+def wrap(x: Any, kind: str) -> Any:
     """Whole numbers as the lowest bits of them say."""
     if kind not in LIMITS:
         return x
@@ -116,14 +116,14 @@ def _nearest(x: Any, small: Small, cut: bool) -> Any:
     exponent = exponent - paddle.cast(paddle.pow(paddle.full_like(exponent, 2.0), exponent) > held, "float32")
     step = paddle.pow(paddle.full_like(exponent, 2.0), exponent - small.digits)
     limited = paddle.minimum(size, paddle.full_like(size, 4 * small.most))
-    rounded = to_even(limited / step) * step
+    rounded = round_to_even(limited / step) * step
     above = rounded > small.most
     largest = paddle.full_like(rounded, small.most if cut else small.beyond)
     made = paddle.where(above, largest, rounded) * paddle.sign(x)
     return paddle.where(paddle.isnan(x), paddle.full_like(x, small.undefined), made)
 
 
-def of_result(kinds: list[str], made: Any) -> str:
+def result_kind(kinds: list[str], made: Any) -> str:
     """The type that the file means by what an operator makes of operands of *kinds*; empty where it is gradtool's."""
     for kind in kinds:
         carrier = CARRIERS.get(kind)
@@ -132,6 +132,6 @@ def of_result(kinds: list[str], made: Any) -> str:
     return ""
 
 
-def settled(operator: str, kind: str, made: Any) -> Any:
+def settle(operator: str, kind: str, made: Any) -> Any:
     """What an operator has made, as values of *kind*."""
-    return wrapped(made, kind) if operator in _OVERFLOWS and kind in LIMITS else made
+    return wrap(made, kind) if operator in _OVERFLOWS and kind in LIMITS else made

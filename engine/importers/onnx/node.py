@@ -96,7 +96,7 @@ class OnnxNode:
         """All operands."""
         return [self[i] for i in range(len(self.entries))]
 
-    def meant(self, i: int) -> str:
+    def declared_type(self, i: int) -> str:
         """The element type of operand *i* that the file means."""
         return self.entry(i).kind or kind_of(self[i])
 
@@ -161,42 +161,42 @@ class OnnxNode:
 
     def whole(self, name: str, default: Any = None) -> Any:
         """A whole number."""
-        a = self._of_type(name, self._types.INT)
+        a = self._cast_constant(name, self._types.INT)
         return default if a is None else int(a.i)
 
     def real(self, name: str, default: Any = None) -> Any:
         """A number: of the decimals that mean it in single precision the shortest."""
-        a = self._of_type(name, self._types.FLOAT)
+        a = self._cast_constant(name, self._types.FLOAT)
         return default if a is None else float(str(np.float32(a.f)))
 
     def wholes(self, name: str, default: Any = None) -> Any:
         """Whole numbers."""
-        a = self._of_type(name, self._types.INTS)
+        a = self._cast_constant(name, self._types.INTS)
         return default if a is None else [int(n) for n in a.ints]
 
     def reals(self, name: str, default: Any = None) -> Any:
         """Numbers."""
-        a = self._of_type(name, self._types.FLOATS)
+        a = self._cast_constant(name, self._types.FLOATS)
         return default if a is None else [float(str(np.float32(n))) for n in a.floats]
 
     def text(self, name: str, default: Any = None) -> Any:
         """A text."""
-        a = self._of_type(name, self._types.STRING)
+        a = self._cast_constant(name, self._types.STRING)
         return default if a is None else a.s.decode("utf-8", "replace")
 
     def texts(self, name: str, default: Any = None) -> Any:
         """Texts."""
-        a = self._of_type(name, self._types.STRINGS)
+        a = self._cast_constant(name, self._types.STRINGS)
         return default if a is None else [s.decode("utf-8", "replace") for s in a.strings]
 
     def tensor(self, name: str) -> np.ndarray[Any, Any] | None:
         """A constant; None where there is none."""
-        a = self._of_type(name, self._types.TENSOR)
+        a = self._cast_constant(name, self._types.TENSOR)
         return None if a is None else array_of(a.t, self.builder.folder)
 
     def graph(self, name: str) -> Any:
         """A graph."""
-        a = self._of_type(name, self._types.GRAPH)
+        a = self._cast_constant(name, self._types.GRAPH)
         if a is None:
             raise Malformed(f"{self.kind} lacks its graph {name}")
         return a.g
@@ -205,7 +205,7 @@ class OnnxNode:
         """Whether the node says *name*."""
         return name in self._attributes
 
-    def _of_type(self, name: str, kind: int) -> Any:
+    def _cast_constant(self, name: str, kind: int) -> Any:
         a = self._attributes.get(name)
         if a is not None and a.type != kind:
             raise Malformed(f"the attribute {name} of {self.kind} is of another type")

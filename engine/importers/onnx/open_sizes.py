@@ -121,13 +121,13 @@ def _value(text: str, sizes: Mapping[str, int]) -> int | None:
         return sizes.get(text)
     if any(name not in sizes for name in _names(text)):
         return None
-    return _computed(tree, sizes)
+    return _compute(tree, sizes)
 
 
-def _computed(tree: Any, sizes: Mapping[str, int]) -> int:
+def _compute(tree: Any, sizes: Mapping[str, int]) -> int:
     if isinstance(tree, ast.Name):
         return sizes[tree.id]
     if isinstance(tree, ast.Constant):
         return int(tree.value)  # type: ignore[arg-type]
     compute = _OPERATORS[type(tree.op)]
-    return int(compute(_computed(tree.left, sizes), _computed(tree.right, sizes)))
+    return int(compute(_compute(tree.left, sizes), _compute(tree.right, sizes)))

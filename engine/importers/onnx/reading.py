@@ -62,7 +62,7 @@ def read(data: bytes, file: str, folder: Path, told: UnknownSizes = UNTOLD) -> I
     """
     model = parse(data, file)
     with pause_gc():
-        opset = _checked(model, file, folder)
+        opset = _check(model, file, folder)
         return _most_complete(model, file, folder, opset, told)
 
 
@@ -75,7 +75,7 @@ def _most_complete(model: Any, file: str, folder: Path, opset: int, told: Unknow
     for number, attempt in enumerate(sizes.attempts(told)):
         sizes.set(attempt)
         try:
-            builder, results = _built(model, file, folder, opset)
+            builder, results = _build(model, file, folder, opset)
         except FileFormatError as error:
             fault = fault or error
             continue
@@ -84,7 +84,7 @@ def _most_complete(model: Any, file: str, folder: Path, opset: int, told: Unknow
         if best is None or lacking < best[0]:
             best = (lacking, builder, results)
             if number and attempt != told.named:
-                builder.note(_taken(attempt, told, begun - lacking))
+                builder.note(_describe_sizes(attempt, told, begun - lacking))
         if not lacking or not sizes.first:
             break
     if best is None:
@@ -94,7 +94,7 @@ def _most_complete(model: Any, file: str, folder: Path, opset: int, told: Unknow
     return Imported(builder.program, tuple(v.name for v in results), tuple(builder.notes))
 
 
-def _taken(sizes: Mapping[str, int], told: UnknownSizes, count: int) -> str:
+def _describe_sizes(sizes: Mapping[str, int], told: UnknownSizes, count: int) -> str:
     """What is said of sizes that the file leaves open and operators need."""
     text = ", ".join(f"{name} = {size}" for name, size in sizes.items() if name not in told.named)
     who = f"{count} of its operators {'needs' if count == 1 else 'need'} them" if count else "it cannot be read without"
@@ -102,17 +102,17 @@ def _taken(sizes: Mapping[str, int], told: UnknownSizes, count: int) -> str:
     return f"sizes that the file leaves open are taken as {text}, since {who}; --arg {name}={2 * size} gives others"
 
 
-def _built(model: Any, file: str, folder: Path, opset: int) -> tuple[OnnxBuilder, list[Variable]]:
+def _build(model: Any, file: str, folder: Path, opset: int) -> tuple[OnnxBuilder, list[Variable]]:
     """The program of a model that is sound, and what it computes."""
     builder = OnnxBuilder(file, folder)
-    inlined = _inlined(model, file, opset)
-    builder.inferred = _inferred(inlined)
+    inlined = _inline_functions(model, file, opset)
+    builder.inferred = _type_lookup(inlined)
     with state.static_mode():
         results = builder.read(inlined.graph, opset)
     return builder, results
 
 
-def _checked(model: Any, file: str, folder: Path) -> int:
+def _check(model: Any, file: str, folder: Path) -> int:
     """The version of the operator set of a model that is sound."""
     came, hint = _fault(model)
     if came is None:
@@ -189,7 +189,7 @@ def _graphs(model: Any) -> Iterator[tuple[Any, int]]:
                 todo += [(inner, depth + 1) for inner in ([a.g] if a.HasField("g") else []) + list(a.graphs)]
 
 
-def _inlined(model: Any, file: str, opset: int) -> Any:
+def _inline_functions(model: Any, file: str, opset: int) -> Any:
     """*model* with its functions, and those of the standard that have no row, in the places of their calls."""
     from onnx import defs, inliner
 
@@ -211,13 +211,15 @@ def _inlined(model: Any, file: str, opset: int) -> Any:
         raise FileFormatError(file, EXPECTED, f"its functions cannot be inlined: {error}") from None
     try:
         return (
-            inliner.inline_selected_functions(_typed(model), inline, inline_schema_functions=True) if inline else model
+            inliner.inline_selected_functions(_infer_types(model), inline, inline_schema_functions=True)
+            if inline
+            else model
         )
     except Exception:  # the function depends on types or values that nobody knows: its calls become stand-ins
         return model
 
 
-def _typed(model: Any) -> Any:
+def _infer_types(model: Any) -> Any:
     """*model* with the types of its values, by which functions of the standard are chosen."""
     import onnx
 
@@ -241,7 +243,7 @@ def _expect_no_cycle(model: Any, file: str) -> None:
             called.difference_update(free)
 
 
-def _inferred(model: Any) -> Callable[[str], TensorSpec | None]:
+def _type_lookup(model: Any) -> Callable[[str], TensorSpec | None]:
     """What onnx says of the values of a model; asked only for what operators make that gradtool lacks."""
     known: dict[str, TensorSpec] = {}
     asked = False

@@ -16,7 +16,7 @@ from .node import GraphName, OnnxNode
 Sizes = list[int | None]
 
 
-def followed(node: OnnxNode) -> Sizes | None:
+def follow(node: OnnxNode) -> Sizes | None:
     """The elements of what *node* makes, as far as they are known; None where it makes no list of sizes."""
     follow = _FOLLOWED.get(node.kind)
     return None if follow is None else follow(node)
@@ -42,7 +42,7 @@ def _gather(node: OnnxNode) -> Sizes | None:
     return [held[int(i)] for i in picks.reshape(-1)]
 
 
-def _joined(node: OnnxNode) -> Sizes | None:
+def _join(node: OnnxNode) -> Sizes | None:
     lists = [node.sizes(i) for i in range(len(node))]
     if any(part is None for part in lists):
         return None
@@ -57,7 +57,7 @@ def _cast(node: OnnxNode) -> Sizes | None:
     return node.entry(0).sizes if node.whole("to") in (6, 7) else None
 
 
-def _sliced(node: OnnxNode) -> Sizes | None:
+def _slice(node: OnnxNode) -> Sizes | None:
     held = node.entry(0).sizes
     if held is None:
         return None
@@ -71,7 +71,7 @@ def _sliced(node: OnnxNode) -> Sizes | None:
     return held[slice(node.wholes("starts", [0])[0], node.wholes("ends", [len(held)])[0])]
 
 
-def _computed(compute: Callable[[int, int], int]) -> Callable[[OnnxNode], Sizes | None]:
+def _compute(compute: Callable[[int, int], int]) -> Callable[[OnnxNode], Sizes | None]:
     def follow(node: OnnxNode) -> Sizes | None:
         a, b = node.sizes_or_none(0), node.sizes_or_none(1)
         if a is None or b is None or (len(a) != len(b) and 1 not in (len(a), len(b))):
@@ -84,7 +84,7 @@ def _computed(compute: Callable[[int, int], int]) -> Callable[[OnnxNode], Sizes 
     return follow
 
 
-def _compared(node: OnnxNode) -> Sizes | None:
+def _compare(node: OnnxNode) -> Sizes | None:
     """1 where two sizes are equal, 0 where not: one that is not known is none below 0."""
     a, b = node.sizes_or_none(0), node.sizes_or_none(1)
     if a is None or b is None or len(a) != len(b):
@@ -99,7 +99,7 @@ def _is_equal(x: int | None, y: int | None) -> int | None:
     return 0 if known is not None and known < 0 else None
 
 
-def _chosen(node: OnnxNode) -> Sizes | None:
+def _choose(node: OnnxNode) -> Sizes | None:
     condition = node.array(0)
     which = node.entry(0).sizes if condition is None else [int(c) for c in condition.reshape(-1)[:64]]
     a, b = node.sizes_or_none(1), node.sizes_or_none(2)
@@ -111,19 +111,19 @@ def _chosen(node: OnnxNode) -> Sizes | None:
 _FOLLOWED: dict[str, Callable[[OnnxNode], Sizes | None]] = {
     "Shape": _shape,
     "Gather": _gather,
-    "Concat": _joined,
+    "Concat": _join,
     "Cast": _cast,
     "Squeeze": _same,
     "Unsqueeze": _same,
     "Identity": _same,
     "Reshape": _same,
-    "Slice": _sliced,
-    "Equal": _compared,
-    "Where": _chosen,
-    "Add": _computed(lambda a, b: a + b),
-    "Sub": _computed(lambda a, b: a - b),
-    "Mul": _computed(lambda a, b: a * b),
-    "Div": _computed(lambda a, b: int(a / b) if b else 0),
+    "Slice": _slice,
+    "Equal": _compare,
+    "Where": _choose,
+    "Add": _compute(lambda a, b: a + b),
+    "Sub": _compute(lambda a, b: a - b),
+    "Mul": _compute(lambda a, b: a * b),
+    "Div": _compute(lambda a, b: int(a / b) if b else 0),
 }
 """By operator."""
 

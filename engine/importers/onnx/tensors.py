@@ -63,7 +63,7 @@ def type_name(number: int) -> str:
     return name
 
 
-def meant(number: int) -> str:
+def declared_type(number: int) -> str:
     """The name of an element type that is kept in a wider one; empty for those that gradtool has."""
     return _OTHERS.get(number, "")
 
@@ -96,9 +96,9 @@ def array_of(proto: Any, folder: Path) -> np.ndarray[Any, Any]:
         raise
     except Exception as error:
         raise Malformed(f"the tensor {proto.name!r} cannot be read: {error}") from None
-    if not meant(proto.data_type):
+    if not declared_type(proto.data_type):
         return np.asarray(array)
-    if meant(proto.data_type) == "uint64" and array.size and int(array.max()) >> 63:
+    if declared_type(proto.data_type) == "uint64" and array.size and int(array.max()) >> 63:
         raise Lacking(f"the element {int(array.max())} of {proto.name!r}: of uint64 those below 2**63 are read")
     return np.asarray(array).astype(kind)
 

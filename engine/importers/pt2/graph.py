@@ -31,7 +31,7 @@ from .errors import Missing, Unsound
 from .node import Meta, Pt2Node, cast, is_tensor, kind_of, plain
 from .operators import rows
 from .sources import Pt2Sources
-from .values import HeldTensor, behind_autograd
+from .values import HeldTensor, write_behind_autograd
 
 _WRONG: Final = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError, AssertionError)
 """What Python and NumPy raise for arguments that no row expects."""
@@ -257,7 +257,7 @@ class Pt2Builder:
         block = default.current_block()
         emitted = len(block.ops)
         try:
-            made = self.emitted(node, overload)
+            made = self.emit(node, overload)
         except Unsound as error:
             self.fail(str(error))
         except FileFormatError:
@@ -281,7 +281,7 @@ class Pt2Builder:
             self.names.pop(v, None)
         del block.ops[count:]
 
-    def emitted(self, node: Pt2Node, overload: str) -> list[Any]:
+    def emit(self, node: Pt2Node, overload: str) -> list[Any]:
         """What a node makes, for each of its outputs."""
         function = rows.lookup(node.kind, overload)
         if function is None and node.kind.endswith("_") and not node.kind.endswith("__"):
@@ -312,7 +312,7 @@ class Pt2Builder:
             made = paddle.expand(made, before.shape) if is_tensor(made) else paddle.full_like(before, made)
         made = cast(made, kind_of(before))
         if self.blind and not before.stop_gradient:
-            made = behind_autograd(before, made)
+            made = write_behind_autograd(before, made)
             self.passing.add(made)
         held.write(made)
         return held
@@ -329,13 +329,13 @@ class Pt2Builder:
                 value = function(node)
                 return value[i] if isinstance(value, (tuple, list)) else value
 
-            into = None
+            look_into = None
             if back is not None and len(made) == 1:
 
-                def into(whole: Any, part: Any) -> Any:
+                def look_into(whole: Any, part: Any) -> Any:
                     return back(node, whole, part)
 
-            held.look_at(base, again, into)
+            held.look_at(base, again, look_into)
 
     def checked(self, node: Pt2Node, made: Any, meta: Meta | None) -> Any:
         """What a row has made, as the file says that it is."""

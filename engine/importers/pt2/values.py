@@ -109,7 +109,7 @@ def size_of(x: Any, axis: int) -> int | SymbolicSize:
     )
 
 
-def behind_autograd(whole: Any, made: Any) -> Any:
+def write_behind_autograd(whole: Any, made: Any) -> Any:
     """The elements of *made* and the gradient of *whole*: so PyTorch goes on that was not told of a write."""
     return whole if made is whole else whole + (made - whole).detach()
 

@@ -44,7 +44,7 @@ def modern(program: dict[str, Any], version: int, constant: Constant, fail: Fail
     if version < _WITH_SPECS:
         try:
             module = program["graph_module"]
-            module["signature"] = _listed(module["signature"], module["graph"], constant)
+            module["signature"] = _as_lists(module["signature"], module["graph"], constant)
         except (TypeError, ValueError, LookupError, AttributeError) as error:
             fail(f"its signature is damaged: {type(error).__name__} {error}")
     return program
@@ -66,7 +66,7 @@ def _drop_nulls(program: dict[str, Any]) -> None:
             pending += value.values() if isinstance(value, dict) else value
 
 
-def _listed(signature: Any, graph: Any, constant: Constant) -> dict[str, Any]:
+def _as_lists(signature: Any, graph: Any, constant: Constant) -> dict[str, Any]:
     """The tables of version 1 as lists of inputs and outputs; its constants are inputs."""
     for name, value in graph["tensor_values"].items():
         graph["tensor_values"][name] = value["meta"]

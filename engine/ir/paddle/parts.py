@@ -61,22 +61,22 @@ class OperatorPart(Arithmetic):
         """True if all its dimensions are."""
         return -1 not in self.shape
 
-    def _compared(self, type_: str, other: Any) -> OperatorPart:
+    def _compare(self, type_: str, other: Any) -> OperatorPart:
         if not isinstance(other, OperatorPart):
             other = self._parts.append("fill_any_like", {"X": self}, value=float(other))
         return self._parts.append(type_, {"X": self, "Y": other})
 
     def __gt__(self, other: Any) -> OperatorPart:
-        return self._compared("greater_than", other)
+        return self._compare("greater_than", other)
 
     def __ge__(self, other: Any) -> OperatorPart:
-        return self._compared("greater_equal", other)
+        return self._compare("greater_equal", other)
 
     def __lt__(self, other: Any) -> OperatorPart:
-        return self._compared("less_than", other)
+        return self._compare("less_than", other)
 
     def __le__(self, other: Any) -> OperatorPart:
-        return self._compared("less_equal", other)
+        return self._compare("less_equal", other)
 
 
 class UnwrittenPart(OperatorPart):

@@ -175,7 +175,7 @@ class FusedKernel:
                 given[i] = values[place.value]
         for i, place in self._reshaped:
             given[i] = _as_seen(given[i], place)
-        return given if self.verified else self._compared(given, values)
+        return given if self.verified else self._compare(given, values)
 
     def bind_registers(
         self, ins: Sequence[int], outs: Sequence[int], dead: Sequence[int]
@@ -222,7 +222,7 @@ class FusedKernel:
             arrays.append(np.ascontiguousarray(v if box is None else v[box]))  # without the gaps
         return arrays
 
-    def _compared(self, given: list[Any], values: Sequence[Any]) -> list[Any]:
+    def _compare(self, given: list[Any], values: Sequence[Any]) -> list[Any]:
         """Return what NumPy gives, after a check that *given* is the same."""
         expected = self.separately(values)
         if not all(map(same, given, expected)):

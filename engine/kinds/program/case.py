@@ -15,7 +15,7 @@ from ...script.calls import PassCall
 from .. import telling
 from . import feeds
 from .model import ProgramModel
-from .wanted import wanted
+from .wanted import find_wanted
 
 
 def case(model: ProgramModel, asked: WhyOptions, notes: Notes) -> ProgramCase:
@@ -25,16 +25,16 @@ def case(model: ProgramModel, asked: WhyOptions, notes: Notes) -> ProgramCase:
         CommandError: a selector selects nothing.
     """
     chosen = model.selection().select("why", asked.variables, notes) if asked.variables else None
-    lists = wanted(model, asked, notes)
+    lists = find_wanted(model, asked, notes)
     listed = None if lists.listed is None else {v.name for v in lists.listed}
     python = {v: n for n, v in reversed(model.named.items())}
 
-    def shown(v: Variable) -> str:
+    def display(v: Variable) -> str:
         return getattr(v, "layer_path", None) or (v.name if v.is_parameter else python.get(v, v.name))
 
     run = None if asked.no_run else _runner(model, asked, notes)
     others = [_call(call) for call in model.others]
-    return ProgramCase(model.the_loss, BackwardArguments(listed, lists.no_grad, lists.at), shown, run, chosen, others)
+    return ProgramCase(model.the_loss, BackwardArguments(listed, lists.no_grad, lists.at), display, run, chosen, others)
 
 
 def _call(call: PassCall) -> BackwardCall:

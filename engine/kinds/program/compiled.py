@@ -13,18 +13,18 @@ from ...core.wording import count
 from ...kernels.choice import current, reference
 from ..gradients import GradientTable
 from . import feeds
-from .gradients import fetched
+from .gradients import fetch_list
 from .model import ProgramModel
 
 
-def told(model: ProgramModel, table: GradientTable, feed: str | None) -> list[str]:
+def describe(model: ProgramModel, table: GradientTable, feed: str | None) -> list[str]:
     """Lines for people, from one run that nobody watches; none where the backend compiles nothing."""
     name = current().name
     if not current().compiles:
         return []
     executor, values = feeds.ready(model, feed, SILENT)
     with watch.pause_watchers(), state.started.unheard():
-        executor.run(model.program, feed=values, fetch_list=[model.the_loss, *fetched(model, table)])
+        executor.run(model.program, feed=values, fetch_list=[model.the_loss, *fetch_list(model, table)])
     plan: Any = executor.plan
     splits = [s for s in plan.compiled.splits() if s.op is not None]
     if not splits:

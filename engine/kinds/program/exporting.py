@@ -14,7 +14,7 @@ from . import feeds
 from .model import ProgramModel
 
 
-def exported(model: ProgramModel, asked: ExportOptions, notes: Notes) -> Exported:
+def export(model: ProgramModel, asked: ExportOptions, notes: Notes) -> Exported:
     """The program with its backward part, if there is a loss, and the values of its variables."""
     if model.loss is None and not asked.forward_only:
         notes.note(f"{model.name} has no loss, so that its forward part is written alone; --loss NAME names one")

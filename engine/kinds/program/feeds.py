@@ -125,7 +125,7 @@ def read(file: str, program: Program) -> dict[str, Any]:
     variables = program.global_block().vars
     wanted = [v.name for v in variables.values() if v.is_data]
     if words.is_of_rows(file):
-        fed = named(words.taken(file), program)
+        fed = name_arrays(words.take(file), program)
         strange = [name for name in fed if name not in variables]
         if strange:
             raise unknown(f"tensor in {file}:", strange[0], wanted)
@@ -145,7 +145,7 @@ def read(file: str, program: Program) -> dict[str, Any]:
 
     if not os.path.isfile(file) and os.path.exists(file):
         raise Unreadable(f"cannot read {file}: it is a folder or a device, and arrays are read from a file")
-    with npz.told(file) as fail:
+    with npz.report_errors(file) as fail:
         arrays = npz.read(file, room, fail)
     return {name if name is not None else wanted[0]: array for name, array in arrays.items()}
 
@@ -157,7 +157,7 @@ _ROOM = 2**20
 _NAMED = 5
 
 
-def named(arrays: Mapping[str | None, Any], program: Program) -> dict[str, Any]:
+def name_arrays(arrays: Mapping[str | None, Any], program: Program) -> dict[str, Any]:
     """The arrays by the names of variables: one without a name is for the only variable that is fed.
 
     Raises:

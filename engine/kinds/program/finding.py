@@ -37,7 +37,7 @@ def find(left: Loaded, request: Request) -> ProgramModel:
 
 
 def _model(left: Loaded, request: Request) -> ProgramModel:
-    returned, programs, feed = _taken_apart(left)
+    returned, programs, feed = _split_result(left)
     named = variables_of(left.namespace)
     every = _programs(left, programs, [*returned, *named.values()])
     appended = left.calls.meant_in_programs()
@@ -48,20 +48,20 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     if left.loss is not None:
         loss = left.loss
     elif request.objective.loss is not None:
-        loss = _asked(request.objective.loss, named, every)
+        loss = _requested_loss(request.objective.loss, named, every)
     elif appended is not None and not is_returned:
         loss = appended.loss
     elif is_returned:
-        loss = _chosen({_python_name(v, named): v for v in returned}, left, request)
+        loss = _choose({_python_name(v, named): v for v in returned}, left, request)
     elif programs:
-        loss = _chosen(_of_program(programs[0]), left, request)
+        loss = _choose(_program_variables(programs[0]), left, request)
     else:
-        loss = _chosen(named, left, request, every)
+        loss = _choose(named, left, request, every)
     program = loss.block.program if loss is not None else _largest(every)
     feed_from = f"{left.function}()"
     if request.inputs.arrays is not None:
         given = {name: array for name, array in request.inputs.arrays.items() if name not in left.taken}
-        feed, feed_from = feeds.named(given, program), "the arrays that are given"
+        feed, feed_from = feeds.name_arrays(given, program), "the arrays that are given"
     if feed is None:
         feed, feed_from = _feed(left, program, feed_from)
     return ProgramModel(
@@ -74,7 +74,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
         feed_from,
         strip_backward(program, [loss] if loss is not None else []),
         left.namespace,
-        [*(c for c in left.calls.appended if c.loss is loss and c is not appended), *_meant(appended, loss)],
+        [*(c for c in left.calls.appended if c.loss is loss and c is not appended), *_requested_calls(appended, loss)],
         request.words(),
         request.run.seed,
         left.live,
@@ -84,7 +84,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     )
 
 
-def _meant(call: PassCall | None, loss: Variable | None) -> list[PassCall]:
+def _requested_calls(call: PassCall | None, loss: Variable | None) -> list[PassCall]:
     """The call that is asked about, if it is one of this loss."""
     return [call] if call is not None and call.loss is loss else []
 
@@ -133,12 +133,12 @@ def _paths(left: Loaded, program: Program, meant: PassCall | None) -> dict[str, 
     return paths
 
 
-def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str, Any] | None]:
+def _split_result(left: Loaded) -> tuple[list[Variable], list[Program], dict[str, Any] | None]:
     """Variables, programs and feed among what the function returned."""
     result = left.result
     parts = result if is_a(result, (tuple, list)) else [result]
     entries = [e for e in parts if e is not None]
-    variables, programs = _of_kind(entries, Variable), _of_kind(entries, Program)
+    variables, programs = _select_kind(entries, Variable), _select_kind(entries, Program)
     others = [e for e in entries if not is_a(e, (Variable, Program, Mapping, Layer))]
     if not variables and not programs:
         others += parts if result is not None else []
@@ -148,10 +148,10 @@ def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str,
             "expected a loss, (loss, feed) or a Program",
             "return the tensor itself, not its name or its value",
         )
-    return variables, programs, next(map(dict, _of_kind(entries, Mapping)), None)
+    return variables, programs, next(map(dict, _select_kind(entries, Mapping)), None)
 
 
-def _of_kind(entries: Iterable[Any], kind: type) -> list[Any]:
+def _select_kind(entries: Iterable[Any], kind: type) -> list[Any]:
     return [e for e in entries if is_a(e, kind)]
 
 
@@ -159,7 +159,7 @@ def _python_name(v: Variable, named: Mapping[str, Variable]) -> str:
     return next((n for n, other in named.items() if other is v), v.name)
 
 
-def _asked(name: str, named: Mapping[str, Variable], programs: Iterable[Program]) -> Variable:
+def _requested_loss(name: str, named: Mapping[str, Variable], programs: Iterable[Program]) -> Variable:
     if name in named:
         return named[name]
     tensors = {n: v for p in programs for n, v in p.global_block().vars.items()}
@@ -169,7 +169,7 @@ def _asked(name: str, named: Mapping[str, Variable], programs: Iterable[Program]
     raise unknown("loss", name, [*likely, *(n for n in (*named, *tensors) if n not in likely)])
 
 
-def _computed(v: Variable) -> bool:
+def _is_computed(v: Variable) -> bool:
     """Whether the forward part computes *v*, which has one element of a type that gradients have."""
     return v.op is not None and roles.is_forward(v.op.role) and v.spec.count == 1 and v.dtype.is_floating
 
@@ -183,12 +183,12 @@ def _distinct(named: Mapping[str, Variable]) -> dict[str, Variable]:
     return {name: v for v, name in name_of.items()}
 
 
-def _of_program(program: Program) -> dict[str, Variable]:
+def _program_variables(program: Program) -> dict[str, Variable]:
     # What runs of blocks leave behind is no tensor.
     return {n: v for n, v in program.global_block().vars.items() if not v.persistable and v.kind == DENSE}
 
 
-def _chosen(
+def _choose(
     named: Mapping[str, Variable], left: Loaded, request: Request, programs: Iterable[Program] = ()
 ) -> Variable | None:
     """The loss among *named*, or in *programs* when none of those can be one."""
@@ -197,9 +197,9 @@ def _chosen(
         likely = _likely(named, left)
         if likely is not None:
             return likely
-        candidates = _scalars(chain.from_iterable(_of_program(p).items() for p in programs))
+        candidates = _scalars(chain.from_iterable(_program_variables(p).items() for p in programs))
     candidates = _distinct(candidates)
-    loss = _marked(candidates)
+    loss = _marked_loss(candidates)
     if loss is None:
         loss = next(_usual(candidates), None)
     if loss is not None:
@@ -218,7 +218,7 @@ def _chosen(
 
 
 def _scalars(named: Iterable[tuple[str, Variable]]) -> dict[str, Variable]:
-    return {n: v for n, v in named if _computed(v)}
+    return {n: v for n, v in named if _is_computed(v)}
 
 
 def _usual(named: Mapping[str, Variable]) -> Iterator[Variable]:
@@ -234,7 +234,7 @@ def _likely(named: Mapping[str, Variable], left: Loaded) -> Variable | None:
     return likely[0] if likely and likely[0].op is not None else None
 
 
-def _marked(candidates: Mapping[str, Variable]) -> Variable | None:
+def _marked_loss(candidates: Mapping[str, Variable]) -> Variable | None:
     """The one that a backward part starts at, if there is just one."""
     marked = [v for v in candidates.values() if v.op is not None and v.op.role & roles.LOSS]
     return marked[0] if len(marked) == 1 else None

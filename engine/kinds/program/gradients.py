@@ -27,7 +27,7 @@ from ..gradients import NOT_ASKED, GivenLists, GradientRow, GradientTable, Loss,
 from ..model import ModelGraph
 from . import recomputing
 from .model import ProgramModel
-from .wanted import Wanted, wanted
+from .wanted import Wanted, find_wanted
 
 
 def table(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> GradientTable:
@@ -39,13 +39,13 @@ def table(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> Gradient
     """
     block = model.program.global_block()
     # What is asked for.
-    lists = wanted(model, asked, notes)
+    lists = find_wanted(model, asked, notes)
     listed, stopped = lists.listed, lists.no_grad
     own = lists.is_of_file
     # The backward part, and what explains where it does not reach.
     loss = model.the_loss
     where = find_start(loss, "paddle.static.append_backward")
-    choice = recomputing.chosen(model, asked, stopped, notes)
+    choice = recomputing.choose_checkpoints(model, asked, stopped, notes)
     kept = [] if choice is None else choice.checkpoints
     parameters = model.program.all_parameters()
     statistics = kept_in_program(block.ops, parameters)
@@ -80,12 +80,14 @@ def table(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> Gradient
         added,
         [] if own else named,
         None if listed is None or own else [v.name for v in listed],
-        _removed(subjects, reasons(), explain(forward(), [loss], values=part.values)) if stopped and not own else 0,
+        _count_removed(subjects, reasons(), explain(forward(), [loss], values=part.values))
+        if stopped and not own
+        else 0,
         computed=False,
         two_names=paths,
         named_gradients=True,
         words=again,
-        graph=partial(graph, model, part.pairs, partial(_marked, reasons, rows)),
+        graph=partial(graph, model, part.pairs, partial(_mark, reasons, rows)),
         shown_no_grad=[] if own else named,
         left_out=model.stripped,
         recomputed=None
@@ -99,14 +101,14 @@ def table(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> Gradient
     )
 
 
-def fetched(model: ProgramModel, answer: GradientTable) -> list[Variable]:
+def fetch_list(model: ProgramModel, answer: GradientTable) -> list[Variable]:
     """The variables that :func:`filled` takes the arrays of: the loss, and every gradient in the table."""
     variables = model.program.global_block().vars
     return [model.the_loss, *(variables[r.gradient] for r in answer.rows if r.gradient is not None)]
 
 
 def fill(answer: GradientTable, arrays: Sequence[Any]) -> None:
-    """Put into the table what a run gave for :func:`fetched`."""
+    """Put into the table what a run gave for :func:`fetch_list`."""
     loss, *gradients = arrays
     rest = iter(gradients)
     for row in answer.rows:
@@ -144,7 +146,7 @@ def graph(
     return ModelGraph(drawn if marks is None else marks(program, drawn), [op.loc for op in ops], facts)
 
 
-def _marked(
+def _mark(
     why: Callable[[], ProgramReasons], rows: Sequence[GradientRow], program: Program, view: GraphView
 ) -> GraphView:
     """The picture with the reasons in it."""
@@ -166,13 +168,13 @@ def _marked(
     return marked(view, reasons, value, ops.get, lost, trained)
 
 
-def _removed(subjects: Iterable[Variable], reasons: ProgramReasons, plain: ProgramReasons) -> int:
+def _count_removed(subjects: Iterable[Variable], reasons: ProgramReasons, plain: ProgramReasons) -> int:
     """How many have a gradient only without the no-grad set."""
 
-    def reached(among: ProgramReasons, v: Variable) -> bool:
+    def is_reached(among: ProgramReasons, v: Variable) -> bool:
         return among.of_variable(v).verdict is Verdict.OK
 
-    return sum(reached(plain, v) and not reached(reasons, v) for v in subjects)
+    return sum(is_reached(plain, v) and not is_reached(reasons, v) for v in subjects)
 
 
 def _rows(

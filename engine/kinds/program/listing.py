@@ -19,7 +19,7 @@ from ..listing import ListedBlock, ListedOperator, Listing, Pair, PairedOperator
 from .model import ProgramModel
 
 
-def listing(model: ProgramModel, part: str, blocks: bool, cuts: Cuts, notes: Notes) -> Listing:
+def list_operators(model: ProgramModel, part: str, blocks: bool, cuts: Cuts, notes: Notes) -> Listing:
     """The operators of block 0, or of all *blocks*."""
     if model.loss is not None and part != "fwd":
         model.differentiate(BackwardOptions(params=cuts.params, no_grad=cuts.no_grad), notes)
@@ -82,13 +82,13 @@ class _Shown:
         return [
             Pair(
                 None if forward is None else PairedOperator(self.names[forward], _call(forward)),
-                [PairedOperator(self.names[b], _call(b), _saved(b)) for b in backwards],
+                [PairedOperator(self.names[b], _call(b), _saved_values(b)) for b in backwards],
                 source.short((forward or backwards[0]).loc),
             )
-            for forward, backwards in self._paired()
+            for forward, backwards in self._pair()
         ]
 
-    def _paired(self) -> Iterator[tuple[Operator | None, list[Operator]]]:
+    def _pair(self) -> Iterator[tuple[Operator | None, list[Operator]]]:
         ops = [op for block in self.blocks for op in block.ops]
         by_origin: dict[Operator, list[Operator]] = {}
         for op in ops:
@@ -113,7 +113,7 @@ def _variable(v: Variable) -> dict[str, Any]:
     }
 
 
-def _saved(op: Operator) -> list[str]:
+def _saved_values(op: Operator) -> list[str]:
     """The forward values that a gradient operator keeps alive, each once."""
     if op.origin is None:
         return []

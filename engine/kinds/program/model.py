@@ -81,7 +81,7 @@ class ProgramModel(Model):
         return True
 
     @classmethod
-    def found_in(cls, left: Loaded, request: Request) -> ProgramModel:
+    def find_in(cls, left: Loaded, request: Request) -> ProgramModel:
         """As in the base."""
         from .finding import find
 
@@ -130,9 +130,9 @@ class ProgramModel(Model):
     def evaluate(self, table: GradientTable, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
         """As in the base: the program runs once."""
         from .feeds import run
-        from .gradients import fetched, fill
+        from .gradients import fetch_list, fill
 
-        fill(table, run(self, fetched(self, table), asked.feed, notes, asked.backend))
+        fill(table, run(self, fetch_list(self, table), asked.feed, notes, asked.backend))
         return table
 
     def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> ModelGraph:
@@ -149,9 +149,9 @@ class ProgramModel(Model):
 
     def spots_in(self, graph: ModelGraph) -> Spots:
         """As in the base."""
-        from .spots import in_view
+        from .spots import spots_in_view
 
-        return in_view(self.program, graph.view, self.named)
+        return spots_in_view(self.program, graph.view, self.named)
 
     def outline(self, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
         """As in the base."""
@@ -159,27 +159,27 @@ class ProgramModel(Model):
 
         return outline(self, asked, notes)
 
-    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
+    def dump(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
         """As in the base."""
-        from .outlining import differentiated
+        from .outlining import differentiate
 
-        table, outline = differentiated(self, asked, notes)
+        table, outline = differentiate(self, asked, notes)
         assert table is not None
         if asked.run:
             table = self.evaluate(table, asked, notes)
         return table.graph(), outline, table if asked.run else None
 
-    def exported(self, asked: ExportOptions, notes: Notes = SILENT) -> Exported:
+    def export_program(self, asked: ExportOptions, notes: Notes = SILENT) -> Exported:
         """As in the base."""
-        from .exporting import exported
+        from .exporting import export
 
-        return exported(self, asked, notes)
+        return export(self, asked, notes)
 
-    def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
+    def list_operators(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """As in the base."""
-        from .listing import listing
+        from .listing import list_operators
 
-        return listing(self, part, blocks, cuts, notes)
+        return list_operators(self, part, blocks, cuts, notes)
 
     def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
         """As in the base."""
@@ -232,35 +232,35 @@ class ProgramModel(Model):
 
         return sizes(self, gatherer, gradients)
 
-    def measured(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
+    def measure(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
         """As in the base."""
-        from .measures import measured
+        from .measures import measure_program
 
-        return measured(self, measure, feed, notes)
+        return measure_program(self, measure, feed, notes)
 
-    def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+    def measure_costs(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
         """As in the base."""
-        from .running import profiled
+        from .running import measure_costs
 
-        return profiled(self, repeats, feed, notes)
+        return measure_costs(self, repeats, feed, notes)
 
-    def fused(self, repeats: int, feed: str | None, notes: Notes = SILENT) -> FusedStory:
+    def find_groups(self, repeats: int, feed: str | None, notes: Notes = SILENT) -> FusedStory:
         """As in the base."""
-        from .running import fused
+        from .running import find_groups
 
-        return fused(self, repeats, feed, notes)
+        return find_groups(self, repeats, feed, notes)
 
     def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
         """As in the base."""
-        from .compiled import told
+        from .compiled import describe
 
-        return told(self, table, feed)
+        return describe(self, table, feed)
 
     def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
         """As in the base."""
-        from .running import checked
+        from .running import check
 
-        return checked(self, order, feed, notes)
+        return check(self, order, feed, notes)
 
     def mend(self, answer: Answer) -> None:
         """As in the base."""

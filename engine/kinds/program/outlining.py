@@ -32,10 +32,10 @@ from .model import ProgramModel
 
 def outline(model: ProgramModel, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
     """All blocks of the program; with a loss, its backward part as *asked*, and else as the file asked for it."""
-    return differentiated(model, asked, notes)[1]
+    return differentiate(model, asked, notes)[1]
 
 
-def differentiated(
+def differentiate(
     model: ProgramModel, asked: BackwardOptions, notes: Notes = SILENT
 ) -> tuple[GradientTable | None, Outline]:
     """The gradients as *asked*, and else as the file asked for them, if there is a loss; and the outline."""

@@ -58,7 +58,7 @@ def words(asked: BackwardOptions) -> list[str]:
     return chosen if asked.memory_budget is None else [*chosen, "--memory-budget", str(asked.memory_budget)]
 
 
-def chosen(
+def choose_checkpoints(
     model: ProgramModel, asked: BackwardOptions, stopped: Sequence[Variable | str], notes: Notes
 ) -> Choice | None:
     """The checkpoints that are asked for; None where nothing is.

@@ -18,9 +18,9 @@ from ...ir.variable import Variable
 from ...kernels import choice
 from ..gradients import GradientTable
 from . import feeds
-from .gradients import fetched, fill
+from .gradients import fetch_list, fill
 from .model import ProgramModel
-from .wanted import appended
+from .wanted import append
 
 
 def run(
@@ -29,8 +29,8 @@ def run(
     """Run the program once and tell *listener*, if any; the gradients by parameter. The same run fills *table*."""
     values: dict[Variable, Any] = {}
     if table is None:
-        appended(model)
-    also = [] if table is None else fetched(model, table)
+        append(model)
+    also = [] if table is None else fetch_list(model, table)
 
     stays = table is None and (listener is None or under_watch.stays(listener))
 
@@ -57,11 +57,11 @@ def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any,
     return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name))
 
 
-def profiled(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> profile.ProfileStory:
+def measure_costs(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> profile.ProfileStory:
     """What operators take; the program runs *repeats* times, after a run that does not count."""
     clock = profile.Clock()
-    appended(model)
-    profile.of_program(model.the_loss, clock, repeats, _told_once(model, feed, notes))
+    append(model)
+    profile.of_program(model.the_loss, clock, repeats, _run_repeatedly(model, feed, notes))
     profile.add_layers(clock.story().costs, ())
     return clock.story()
 
@@ -70,16 +70,16 @@ _BEFORE = 2
 """Runs that do not count: groups are compiled in the first one, and compared with NumPy in the second."""
 
 
-def fused(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> FusedStory:
+def find_groups(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> FusedStory:
     """Which operators are computed together, and what that takes; nobody watches the runs."""
     if choice.current().fusion_obstacle:
         return nothing(choice.current().fusion_obstacle)
     clock = StepClock()
-    appended(model)
+    append(model)
     there = gradients_of_parameters(model.the_loss)
     pairs = append_backward(model.the_loss) if there is None else there.items()
     fetch = [model.the_loss, *(g for _, g in pairs)]
-    once = _told_once(model, feed, notes)
+    once = _run_repeatedly(model, feed, notes)
     with choice.use_backend(choice.current().time_groups(clock)), watch.pause_watchers(), state.started.unheard():
         for n in count("repeats", range(_BEFORE + repeats)):
             if n >= _BEFORE:
@@ -88,7 +88,7 @@ def fused(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> 
     return clock.story()
 
 
-def checked(model: ProgramModel, order: int, feed: str | None, notes: Notes) -> list[Any]:
+def check(model: ProgramModel, order: int, feed: str | None, notes: Notes) -> list[Any]:
     """Gradients compared with differences."""
 
     def once(fetch: Sequence[Variable]) -> Any:
@@ -97,7 +97,7 @@ def checked(model: ProgramModel, order: int, feed: str | None, notes: Notes) -> 
     return checking.of_program(model.the_loss, once, order, model.seed)
 
 
-def _told_once(model: ProgramModel, feed: str | None, notes: Notes) -> Callable[[Sequence[Variable]], Any]:
+def _run_repeatedly(model: ProgramModel, feed: str | None, notes: Notes) -> Callable[[Sequence[Variable]], Any]:
     """What runs the program again and again; the notes of its first run are told."""
     takers = iter([notes])
 

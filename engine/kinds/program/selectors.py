@@ -13,7 +13,7 @@ from ...ir.program import Program
 from ...ir.renew import find_named
 from ...ir.variable import Parameter, Variable
 from ...view.graph import op_names
-from ..selection import SelectorForms, forward_type, layer_of, listed, names_gradient, same_file
+from ..selection import SelectorForms, forward_type, join_matches, layer_of, names_gradient, same_file
 
 
 class Selectors(SelectorForms[Variable]):
@@ -37,38 +37,38 @@ class Selectors(SelectorForms[Variable]):
                 return variable
         return None
 
-    def _known(self, parameters_only: bool) -> list[str]:
+    def _suggestions(self, parameters_only: bool) -> list[str]:
         parameters = [v.name for v in self.variables.values() if v.is_parameter]
         rest = [] if parameters_only else [n for n in self.variables if n not in set(parameters)]
         return [*parameters, *self.paths, *self.named, *rest]
 
-    def _matching(self, text: str, parameters_only: bool) -> list[Variable]:
+    def _match_glob(self, text: str, parameters_only: bool) -> list[Variable]:
         pattern = text.removesuffix(names.GRAD)
         everything = [*self.variables.items(), *self.paths.items()]
         variables = [find_named(self.block, n) or v for n, v in everything if fnmatch.fnmatchcase(n, pattern)]
         return [*dict.fromkeys(v for v in variables if v.is_parameter or not parameters_only)]
 
     def _layer(self, option: str, layer: str) -> list[Variable]:
-        def inside(name: str | None) -> bool:
+        def is_inside(name: str | None) -> bool:
             return name is not None and name.startswith(layer + ".")
 
         parameters = [v for v in self.variables.values() if isinstance(v, Parameter)]
-        variables: list[Variable] = [p for p in parameters if inside(p.name) or inside(p.layer_path)]
+        variables: list[Variable] = [p for p in parameters if is_inside(p.name) or is_inside(p.layer_path)]
         if not variables:
             raise unknown(f"layer for {option}:", layer, {layer_of(p.layer_path or p.name) for p in parameters})
         return variables
 
     def _op(self, option: str, text: str, parameters_only: bool) -> list[Variable]:
-        ops, read = self._of_name(text), parameters_only
+        ops, read = self._match_name(text), parameters_only
         if not ops and names_gradient(text):
-            ops, read = self._of_name(forward_type(text)), True
+            ops, read = self._match_name(forward_type(text)), True
         if not ops:
             named = op_names(self.ops)
             raise unknown(f"operator for {option}:", text, [*{op.type for op in named}, *named.values()])
         variables = chain.from_iterable(each(op.inputs if read else op.outputs) for op in ops)
         return self._only(option, f"op:{text}", [*variables], parameters_only)
 
-    def _of_name(self, text: str) -> list[Operator]:
+    def _match_name(self, text: str) -> list[Operator]:
         """The operators of that type or name."""
         return [op for op, name in op_names(self.ops).items() if text in (op.type, name)]
 
@@ -92,5 +92,7 @@ class Selectors(SelectorForms[Variable]):
             return variables
         parameters = [v for v in variables if v.is_parameter]
         if not parameters:
-            raise CommandError(f"{option} {text}: no parameters there, only {listed([v.name for v in variables])}")
+            raise CommandError(
+                f"{option} {text}: no parameters there, only {join_matches([v.name for v in variables])}"
+            )
         return parameters

@@ -24,10 +24,10 @@ def spots(model: ProgramModel, cuts: Cuts, notes: Notes) -> Spots:
         shown = model.differentiate(BackwardOptions(params=cuts.params, no_grad=cuts.no_grad), notes).graph().view
     else:
         shown = view(model.program, gradients={})
-    return in_view(model.program, shown, model.named)
+    return spots_in_view(model.program, shown, model.named)
 
 
-def in_view(program: Program, shown: GraphView, python: Mapping[str, Any]) -> Spots:
+def spots_in_view(program: Program, shown: GraphView, python: Mapping[str, Any]) -> Spots:
     """The operators of a program that *view* shows."""
     ops = [*chain.from_iterable(block.ops for block in program.blocks)]
     nodes = [n for n in shown.nodes if n.kind == OP]

@@ -25,7 +25,7 @@ def timeline(left: Loaded, request: Request, asked: Debug, notes: Notes) -> tupl
         raise refused
     model = _model(left, request)
     known = _names(model)
-    gradients, fetch = _differentiated(model, asked, known, notes)
+    gradients, fetch = _differentiate(model, asked, known, notes)
     executor, feed = feeds.ready(model, asked.feed, notes)
     with executor.held(model.program, feed=feed, fetch_list=fetch) as (plan, registers):
         run = of_program.record(
@@ -60,7 +60,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     return model
 
 
-def _differentiated(
+def _differentiate(
     model: ProgramModel, asked: Debug, known: Callable[[Variable], list[str]], notes: Notes
 ) -> tuple[dict[str, Variable | None], list[Variable]]:
     """Gradients by the names of what they belong to, and what the run has to give."""
@@ -83,10 +83,10 @@ def _names(model: ProgramModel) -> Callable[[Variable], list[str]]:
     for name, v in model.named.items():
         python.setdefault(v, []).append(name)
 
-    def known(v: Variable) -> list[str]:
+    def known_names(v: Variable) -> list[str]:
         return list(dict.fromkeys(n for n in (*python.get(v, ()), getattr(v, "layer_path", None)) if n))
 
-    return known
+    return known_names
 
 
 def _all_names(v: Variable, known: Callable[[Variable], list[str]]) -> list[str]:

@@ -34,7 +34,7 @@ class Wanted:
         return bool(self.at) and (self.listed is not None or bool(self.no_grad))
 
 
-def wanted(model: ProgramModel, cuts: Cuts, notes: Notes = SILENT) -> Wanted:
+def find_wanted(model: ProgramModel, cuts: Cuts, notes: Notes = SILENT) -> Wanted:
     """What *cuts* ask for; where they ask for nothing, what the file asked for when it backpropagated this loss.
 
     Raises:
@@ -43,7 +43,7 @@ def wanted(model: ProgramModel, cuts: Cuts, notes: Notes = SILENT) -> Wanted:
     select = model.selection()
     listed = select.select("--params", cuts.params, notes, parameters_only=True) if cuts.params else None
     stopped = select.select("--no-grad", cuts.no_grad, notes)
-    own = of_file(model)
+    own = wanted_by_file(model)
     if listed is None and not stopped:
         return own
     if own.is_of_file:
@@ -52,7 +52,7 @@ def wanted(model: ProgramModel, cuts: Cuts, notes: Notes = SILENT) -> Wanted:
     return Wanted(listed, stopped)
 
 
-def of_file(model: ProgramModel) -> Wanted:
+def wanted_by_file(model: ProgramModel) -> Wanted:
     """What the file asked for when it backpropagated the loss; nothing where it did not."""
     if not model.calls:
         return Wanted()
@@ -61,9 +61,9 @@ def of_file(model: ProgramModel) -> Wanted:
     return Wanted(call.listed, sorted(call.no_grad or (), key=lambda v: getattr(v, "name", v)), call.location)
 
 
-def appended(model: ProgramModel) -> BackwardPart | None:
+def append(model: ProgramModel) -> BackwardPart | None:
     """The backward part that the file asked for; None where it asked for no more than there is without lists."""
-    own = of_file(model)
+    own = wanted_by_file(model)
     if not own.is_of_file:
         return None
     part: BackwardPart = model.call(differentiate, model.the_loss, own.no_grad, own.listed)

@@ -15,7 +15,7 @@ from ...view.branches import view_branches
 from ...view.graph import BACKWARD, FORWARD, OP, GraphView
 from ..model import ModelGraph
 from .gradients import explain
-from .model import TapeModel, recorded
+from .model import TapeModel, record_graph
 
 
 def graph(model: TapeModel, cuts: Cuts) -> ModelGraph:
@@ -25,8 +25,8 @@ def graph(model: TapeModel, cuts: Cuts) -> ModelGraph:
         CommandError: it is to be cut; it is shown as a whole.
         LossError: no recorded operator made the loss.
     """
-    shown_whole(model, cuts)
-    view, locations = _shown(model)
+    require_whole(model, cuts)
+    view, locations = _show_graph(model)
     by_id = view.by_id()
     parts = [n.part for n in view.nodes if n.kind == OP]
     losses = [n.name for n in view.nodes if n.role == "loss"]
@@ -40,9 +40,9 @@ def graph(model: TapeModel, cuts: Cuts) -> ModelGraph:
     return ModelGraph(view, list(locations), facts)
 
 
-def _shown(model: TapeModel) -> tuple[GraphView, Sequence[Location]]:
+def _show_graph(model: TapeModel) -> tuple[GraphView, Sequence[Location]]:
     """The recorded graph with what the pass lost beside it, as far as the program was watched."""
-    tape, journal = recorded(model), model.journal
+    tape, journal = record_graph(model), model.journal
     if journal is None or not journal.knows(model.loss, model.nodes):
         return tape.view, tape.locations
     # What gets no gradient, and why.
@@ -54,7 +54,7 @@ def _shown(model: TapeModel) -> tuple[GraphView, Sequence[Location]]:
     # The picture.
     loss, behind = journal.number(model.loss), {n.key for n in model.nodes}
     calls = find_detached_calls(journal, loss, behind, reasons.depends, trained, lost)
-    loose = [t for t in verdicts if not _trained_elsewhere(journal, t)]
+    loose = [t for t in verdicts if not _is_trained_elsewhere(journal, t)]
     picture = view_branches(tape, journal, calls, reasons.depends, model.named, loose)
     makers = picture.makers
     left = {makers[r.cut.value]: r.words for r in verdicts.values() if r.cut is not None and r.cut.value in makers}
@@ -71,11 +71,11 @@ def _shown(model: TapeModel) -> tuple[GraphView, Sequence[Location]]:
     return view, picture.locations
 
 
-def _trained_elsewhere(journal: Journal, t: Tensor) -> bool:
+def _is_trained_elsewhere(journal: Journal, t: Tensor) -> bool:
     """Whether a backward pass gave *t* a gradient."""
     return any(e.kind == "added" for e in journal.events.get(journal.number(t), ()))
 
 
-def shown_whole(model: TapeModel, cuts: Cuts) -> None:
+def require_whole(model: TapeModel, cuts: Cuts) -> None:
     """Raise :class:`CommandError` for cuts of what was recorded: they change nothing in it."""
     model.must_take({"shown --params": cuts.params, "shown --no-grad": cuts.no_grad})

@@ -42,17 +42,17 @@ def find(left: Loaded, request: Request) -> TapeModel:
         )
     named = names_in(left)
     if request.objective.loss is not None:
-        loss = _asked(request.objective.loss, named, returned)
-    elif (meant := _meant(left, request, returned)) is not None:
+        loss = _requested_loss(request.objective.loss, named, returned)
+    elif (meant := _requested_target(left, request, returned)) is not None:
         loss = meant
     elif returned:
-        loss = _chosen({_python_name(t, named) or t.name: t for t in returned}, left, request)
+        loss = _choose({_python_name(t, named) or t.name: t for t in returned}, left, request)
     else:
-        loss = _chosen(named.plain, left, request)
-    return _with_siblings(around(left, loss, request), left, request)
+        loss = _choose(named.plain, left, request)
+    return _add_siblings(make_model(left, loss, request), left, request)
 
 
-def _with_siblings(model: TapeModel, left: Loaded, request: Request) -> TapeModel:
+def _add_siblings(model: TapeModel, left: Loaded, request: Request) -> TapeModel:
     """*model* with those of the other passes of its step."""
     calls = left.calls
     if model.pass_call is None or request.objective.loss is not None or left.live:
@@ -63,14 +63,14 @@ def _with_siblings(model: TapeModel, left: Loaded, request: Request) -> TapeMode
             continue
         before, calls.which = calls.which, str(call.number)
         try:
-            siblings.append(around(left, call.start.loss, request))
+            siblings.append(make_model(left, call.start.loss, request))
         finally:
             calls.which = before
     model.siblings = siblings
     return model
 
 
-def _meant(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor | None:
+def _requested_target(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor | None:
     """What was backpropagated; None where the file says what is meant in another way.
 
     What was computed after the last pass is no training: the pass is meant, whatever is called ``loss`` by then.
@@ -87,7 +87,7 @@ def _meant(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor
     return None if _candidates(plain) else call.loss
 
 
-def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
+def make_model(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
     """The model whose loss is known."""
     named = names_in(left)
     if left.calls.stopped is not None and left.journal is not None:
@@ -123,7 +123,7 @@ def entries_in(left: Loaded) -> list[TapeEntry]:
     return entries(left, names_in(left))
 
 
-def of_loss(loss: Tensor, name: str, journal: Journal, live: bool, words: list[str]) -> TapeModel:
+def model_of_loss(loss: Tensor, name: str, journal: Journal, live: bool, words: list[str]) -> TapeModel:
     """The model behind a loss that a running program holds.
 
     Args:
@@ -162,7 +162,7 @@ def _entries(result: Any) -> list[Any]:
 # -- the loss ---------------------------------------------------------------------------------------------------------
 
 
-def _asked(name: str, named: TensorNames, returned: Iterable[Tensor]) -> Tensor:
+def _requested_loss(name: str, named: TensorNames, returned: Iterable[Tensor]) -> Tensor:
     by_path = named.by_path
     if name in by_path:
         return by_path[name]
@@ -183,7 +183,7 @@ def _candidates(named: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {n: t for n, t in named.items() if t.node is not None and t.dtype.is_floating and t.spec.count == 1}
 
 
-def _chosen(named: Mapping[str, Tensor], left: Loaded, request: Request) -> Tensor:
+def _choose(named: Mapping[str, Tensor], left: Loaded, request: Request) -> Tensor:
     one = _candidates(named)
     for name in USUAL_LOSSES:
         if name in one:

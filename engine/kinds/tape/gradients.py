@@ -22,7 +22,7 @@ from ...view.from_tape import TapeGraph
 from ...view.graph import BACKWARD, FORWARD, OP
 from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, status
 from ..origins import lines_of
-from .model import TapeEntry, TapeModel, recorded
+from .model import TapeEntry, TapeModel, record_graph
 
 _UNWATCHED = "no gradient; the model was not watched, so that nobody knows why"
 
@@ -44,7 +44,7 @@ def table(model: TapeModel, asked: BackwardOptions, notes: Notes) -> GradientTab
         }
     )
     # What is asked for.
-    graph = recorded(model)
+    graph = record_graph(model)
     select = model.selection()
     chosen = select.select("--params", asked.params, notes, parameters_only=True) if asked.params else None
     stopped = select.select("--no-grad", asked.no_grad, notes)
@@ -52,10 +52,10 @@ def table(model: TapeModel, asked: BackwardOptions, notes: Notes) -> GradientTab
     # The pass.
     constants = [t for t in stopped if not t.stop_gradient]
     inside: set[Any] = {*graph.nodes.values(), *model.leaves_behind}
-    wanted = [t for t in (e.tensor for e in subjects) if not t.stop_gradient and _reached(t, inside)]
+    wanted = [t for t in (e.tensor for e in subjects) if not t.stop_gradient and _is_reached(t, inside)]
     places = {t.tape_place() for t in constants}
     cut = all(t.tape_place() in places for t in model.start.differentiated)
-    known = model.recorded_gradients() if not (constants or current().compiles) else None
+    known = model.gradients_of_file() if not (constants or current().compiles) else None
     arrays: dict[Tensor, Any] = {}
     if known is not None:
         arrays = {e.tensor: known[e.tensor.leaf] for e in subjects if e.tensor._leaf in known}
@@ -75,7 +75,7 @@ def table(model: TapeModel, asked: BackwardOptions, notes: Notes) -> GradientTab
             text = f"not in the inputs of backward, {source.short(model.pass_call.location)}"
         operator = makers.get(e.tensor.tape_place()) if array is not None else None
         row = _row(e, array, operator, text, _source(e.tensor, uses))
-        rows.append(_with_origin(row, model, e.tensor, array, several) if known is not None else row)
+        rows.append(_add_origin(row, model, e.tensor, array, several) if known is not None else row)
     loss = model.loss
     shown = {e.tensor: e.shown for e in model.entries}
     return GradientTable(
@@ -115,11 +115,11 @@ def _makers(model: TapeModel, graph: TapeGraph) -> dict[Any, str]:
     """Place -> the gradient operator that its gradient comes from, in the graph of the pass that gives it."""
     makers: dict[Any, str] = {}
     for sibling in model.siblings:
-        makers |= _made_by(sibling.recording)
-    return makers | _made_by(graph)
+        makers |= _gradient_operators(sibling.recording)
+    return makers | _gradient_operators(graph)
 
 
-def _with_origin(row: GradientRow, model: TapeModel, t: Tensor, array: Any, several: bool) -> GradientRow:
+def _add_origin(row: GradientRow, model: TapeModel, t: Tensor, array: Any, several: bool) -> GradientRow:
     """*row* with the lines that gave the gradient, where there are several, and with what became of it.
 
     That is what ``.grad`` held after them, and what an optimizer went by.
@@ -142,11 +142,11 @@ def _with_origin(row: GradientRow, model: TapeModel, t: Tensor, array: Any, seve
 def _status(e: TapeEntry, array: Any, reasons: JournalReasons | None, listed: set[Tensor] | None) -> str:
     if array is None:
         reason = _UNWATCHED if reasons is None else status(reasons.of_tensor(e.tensor))
-        return f"{_dropped(e.dropped)} · {reason}" if e.dropped else reason
+        return f"{_drop_note(e.dropped)} · {reason}" if e.dropped else reason
     return "" if listed is None or e.tensor in listed else f"{NOT_ASKED}, still computed"
 
 
-def _dropped(times: int) -> str:
+def _drop_note(times: int) -> str:
     return "dropped" if times == 1 else f"dropped, {times} times"
 
 
@@ -169,7 +169,7 @@ def _operators(graph: TapeGraph, part: str) -> int:
     return sum(n.kind == OP and n.part == part for n in graph.view.nodes)
 
 
-def _reached(t: Tensor, inside: set[Any]) -> bool:
+def _is_reached(t: Tensor, inside: set[Any]) -> bool:
     place = t.tape_place()
     return (place if isinstance(place, Leaf) else place[0]) in inside
 
@@ -195,7 +195,7 @@ def _gradients(model: TapeModel, wanted: Sequence[Tensor], constants: Sequence[T
     return {t: arrays[t.tape_place()] for t in given}
 
 
-def _made_by(graph: TapeGraph) -> dict[Any, str]:
+def _gradient_operators(graph: TapeGraph) -> dict[Any, str]:
     """Place -> the gradient operator that its gradient comes from; the last of several."""
     by_id = graph.view.by_id()
     makers: dict[Any, str] = {}

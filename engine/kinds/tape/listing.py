@@ -11,20 +11,20 @@ from ...core.wording import count, plain
 from ...request.options import Cuts
 from ...view.graph import BACKWARD, BOTH, FORWARD, OP, NodeView
 from ..listing import ListedBlock, ListedOperator, Listing, Pair, PairedOperator
-from .drawing import shown_whole
-from .model import TapeModel, recorded
+from .drawing import require_whole
+from .model import TapeModel, record_graph
 
 _PARTS = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}
 
 
-def listing(model: TapeModel, part: str, cuts: Cuts) -> Listing:
+def list_operators(model: TapeModel, part: str, cuts: Cuts) -> Listing:
     """The recorded calls as one block.
 
     Raises:
         CommandError: the graph is to be cut; it is shown as a whole.
         LossError: no recorded operator made the loss.
     """
-    shown_whole(model, cuts)
+    require_whole(model, cuts)
     shown = _Shown(model, part)
     return Listing(model.about, part, [shown.block()], shown.pairs, model.words)
 
@@ -34,7 +34,7 @@ class _Shown:
 
     def __init__(self, model: TapeModel, part: str) -> None:
         self.model = model
-        self.graph = recorded(model)
+        self.graph = record_graph(model)
         self.by_id = self.graph.view.by_id()
         self.ops = [n for n in self.graph.view.only(_PARTS[part]).nodes if n.kind == OP]
 

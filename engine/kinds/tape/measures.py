@@ -13,13 +13,13 @@ from ...eager.tensor import Tensor
 from ...view.from_tape import TapeGraph
 from ...view.graph import BACKWARD, TENSOR
 from ..measuring import RUNS, Stopwatch, norm
-from .model import TapeModel, recorded, stand_in
+from .model import TapeModel, record_graph, stand_in
 
 
-def measured(model: TapeModel, measure: str, stopwatch: Stopwatch | None) -> dict[str, float]:
+def measure_graph(model: TapeModel, measure: str, stopwatch: Stopwatch | None) -> dict[str, float]:
     """Id -> number for the recorded graph behind the loss; *stopwatch* listened while it was computed."""
-    graph = recorded(model)
-    return of_tape(model, graph, measure) if stopwatch is None else times(model, graph, stopwatch)
+    graph = record_graph(model)
+    return measure_tape(model, graph, measure) if stopwatch is None else times(model, graph, stopwatch)
 
 
 def times(model: TapeModel, graph: TapeGraph, stopwatch: Stopwatch) -> dict[str, float]:
@@ -32,7 +32,7 @@ def times(model: TapeModel, graph: TapeGraph, stopwatch: Stopwatch) -> dict[str,
     return {i: seconds for i, seconds in by_id.items() if seconds is not None}
 
 
-def of_tape(model: TapeModel, graph: TapeGraph, measure: str) -> dict[str, float]:
+def measure_tape(model: TapeModel, graph: TapeGraph, measure: str) -> dict[str, float]:
     """Id -> number for a recorded graph: norms of gradients, or bytes of what is written."""
     view = graph.view
     tensors = [n for n in view.nodes if n.kind == TENSOR]

@@ -142,13 +142,13 @@ class TapeModel(Model):
         return ran and request.run.mode == "auto" and not left.main.global_block().ops
 
     @classmethod
-    def found_in(cls, left: Loaded, request: Request) -> TapeModel:
+    def find_in(cls, left: Loaded, request: Request) -> TapeModel:
         """As in the base."""
         from .finding import find
 
         return find(left, request)
 
-    def recorded_gradients(self) -> dict[Leaf, Any] | None:
+    def gradients_of_file(self) -> dict[Leaf, Any] | None:
         """By leaf what the file's own passes gave, in the last step of each leaf; None where there was no pass."""
         call = self.pass_call
         if call is None or call.start is None or not call.is_done or call.how != "backward" or call.recorded:
@@ -217,13 +217,13 @@ class TapeModel(Model):
 
     def leaves(self) -> list[Tensor]:
         """As in the base."""
-        return [e.tensor for e in self.taking_gradients()]
+        return [e.tensor for e in self.gradient_entries()]
 
-    def taking_gradients(self) -> list[TapeEntry]:
+    def gradient_entries(self) -> list[TapeEntry]:
         """The entries of the leaves that take gradients."""
         return [e for e in self.entries if e.tensor.is_leaf and not (e.tensor.stop_gradient or e.dropped)]
 
-    def expecting_gradients(self) -> list[TapeEntry]:
+    def expected_entries(self) -> list[TapeEntry]:
         """The same, and parameters that are frozen."""
         named = (e for e in self.entries if e.tensor.is_leaf and not e.dropped and e.tensor not in self.statistics)
         return [e for e in named if e.is_parameter or not e.tensor.stop_gradient]
@@ -310,10 +310,10 @@ class TapeModel(Model):
 
     def spots_in(self, graph: ModelGraph) -> Spots:
         """As in the base."""
-        from .spots import in_graph
+        from .spots import spots_in_graph
 
         assert self.journal is not None  # whoever asks has loaded the model with one
-        return in_graph(self.recording, self.journal, self.start.differentiated, {})
+        return spots_in_graph(self.recording, self.journal, self.start.differentiated, {})
 
     def outline(self, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
         """As in the base."""
@@ -321,7 +321,7 @@ class TapeModel(Model):
 
         return outline(self, asked, notes)
 
-    def dumped(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
+    def dump(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
         """As in the base; the outline is that of the recorded graph alone, as a backward pass writes it down itself."""
         from ...answers.diff import of_tape
         from ...core.wording import plain
@@ -332,11 +332,11 @@ class TapeModel(Model):
         alone = from_tape.graph(self.start.differentiated, title=self.name)
         return graph, of_tape.outline(alone, self.name, plain), table
 
-    def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
+    def list_operators(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """As in the base."""
-        from .listing import listing
+        from .listing import list_operators
 
-        return listing(self, part, cuts)
+        return list_operators(self, part, cuts)
 
     def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
         """As in the base; calls that left no record are among them."""
@@ -345,7 +345,7 @@ class TapeModel(Model):
         return spots(self, cuts)
 
     @property
-    def watched(self) -> bool:
+    def is_watched(self) -> bool:
         """As in the base: a journal was kept, or a framework's graph answers in its place."""
         return self.journal is not None or self.by_graph is not None
 
@@ -392,30 +392,30 @@ class TapeModel(Model):
 
         return sizes(self, gatherer, gradients)
 
-    def measured(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
+    def measure(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
         """As in the base."""
-        from .measures import measured
+        from .measures import measure_graph
 
-        return measured(self, measure, stopwatch)
+        return measure_graph(self, measure, stopwatch)
 
     def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
         """As in the base."""
-        return [telling.recorded_elsewhere()] if telling.left_to_another() else []
+        return [telling.backend_note()] if telling.is_left_to_another() else []
 
-    def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+    def measure_costs(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
         """As in the base."""
-        from .running import profiled
+        from .running import measure_costs
 
-        return profiled(self, calls, repeats, notes)
+        return measure_costs(self, calls, repeats, notes)
 
     def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
         """As in the base."""
-        from .running import checked
+        from .running import check
 
-        return checked(self, recorder, order)
+        return check(self, recorder, order)
 
 
-def recorded(model: TapeModel) -> TapeGraph:
+def record_graph(model: TapeModel) -> TapeGraph:
     """The graph behind the model's loss.
 
     Raises:

@@ -12,7 +12,7 @@ from ...core.wording import plain
 from ...request.options import BackwardOptions
 from ...view.graph import NodeView
 from ..gradients import GradientRow
-from .model import TapeModel, recorded
+from .model import TapeModel, record_graph
 
 
 def outline(model: TapeModel, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
@@ -23,9 +23,9 @@ def outline(model: TapeModel, asked: BackwardOptions, notes: Notes = SILENT) -> 
     def leaf(node: NodeView) -> OutlineLeaf:
         return _leaf(node, rows)
 
-    forward, operations, leaves = of_tape.operations(recorded(model), plain, leaf)
+    forward, operations, leaves = of_tape.operations(record_graph(model), plain, leaf)
     for row in table.rows:
-        leaves.setdefault(row.shown, _of_row(row))
+        leaves.setdefault(row.shown, _row_leaf(row))
     settings = {"no_grad": table.shown_no_grad, "params": table.params or []}
     return Outline(model.name, model.mode, model.loss_name, forward, operations, leaves, settings)
 
@@ -33,12 +33,12 @@ def outline(model: TapeModel, asked: BackwardOptions, notes: Notes = SILENT) -> 
 def _leaf(node: NodeView, rows: Mapping[str, GradientRow]) -> OutlineLeaf:
     row = rows.get(node.name)
     if row is not None:
-        leaf = _of_row(row)
+        leaf = _row_leaf(row)
         return leaf if node.role != "constant" else replace(leaf, path="")  # it was frozen for this pass
     return OutlineLeaf(node.name, CONSTANT, tuple(node.shape or ()), node.dtype or "", "", node.source)
 
 
-def _of_row(row: GradientRow) -> OutlineLeaf:
+def _row_leaf(row: GradientRow) -> OutlineLeaf:
     role = PARAMETER if row.facts.get("is_parameter") else DATA
     path = ""
     if row.facts["trainable"]:

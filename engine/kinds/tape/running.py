@@ -61,7 +61,7 @@ def bad_values(model: TapeModel) -> str | None:
 
 def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
     """Sizes of the gradients of a pass that *gatherer* listened to."""
-    leaves = model.expecting_gradients()
+    leaves = model.expected_entries()
     shown = Counter(e.shown for e in leaves)
     lines = [
         stats.parameter(
@@ -78,13 +78,13 @@ def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, An
     return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name), scale)
 
 
-def profiled(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profile.ProfileStory:
+def measure_costs(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profile.ProfileStory:
     """What operators take: the recorded calls are computed again on what they read, then backward runs."""
     clock = profile.Clock()
     if not model.call(profile.of_recorded, model.start, clock, repeats):
         model.call(calls.measure, model.nodes, clock, repeats)
         model.call(profile.of_tape, model.start, clock, repeats)
-    shown = {e.tensor.leaf: e.shown for e in model.taking_gradients()}
+    shown = {e.tensor.leaf: e.shown for e in model.gradient_entries()}
     profile.add_layers(clock.story().costs, model.nodes, shown)
     if model.live:
         notes.note(f"{model.name} has been computed: the backward pass alone is measured")
@@ -97,9 +97,9 @@ def profiled(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profil
     return clock.story()
 
 
-def checked(model: TapeModel, recorder: Any, order: int) -> list[Any]:
+def check(model: TapeModel, recorder: Any, order: int) -> list[Any]:
     """Gradients compared with differences; *recorder* listened while the loss was computed."""
-    names = {e.tensor: e.shown for e in model.taking_gradients()}
+    names = {e.tensor: e.shown for e in model.gradient_entries()}
     under_watch.expect_recorded(model.loss, model.loss_name)
     entries: list[Any] = model.call(checking.of_loss, model.start, recorder, names, order, model.seed)
     return entries

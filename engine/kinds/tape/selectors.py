@@ -9,7 +9,7 @@ from ...core import names, source
 from ...core.command_errors import CommandError, unknown
 from ...eager.tensor import Leaf, Tensor
 from ...view.graph import FORWARD, OP, NodeView
-from ..selection import SelectorForms, forward_type, layer_of, listed, names_gradient, same_file
+from ..selection import SelectorForms, forward_type, join_matches, layer_of, names_gradient, same_file
 from .model import TapeEntry, TapeModel, stand_in
 
 
@@ -37,12 +37,12 @@ class TapeSelectors(SelectorForms[Tensor]):
         entry = self._entry(text) or self._entry(text.removesuffix(names.GRAD))
         return None if entry is None else entry.tensor
 
-    def _known(self, parameters_only: bool) -> list[str]:
+    def _suggestions(self, parameters_only: bool) -> list[str]:
         first = [n for e in self.entries if e.tensor.node is None for n in e.names]
         rest = [] if parameters_only else [n for e in self.entries if e.tensor.node is not None for n in e.names]
         return [*first, *rest]
 
-    def _matching(self, text: str, parameters_only: bool) -> list[Tensor]:
+    def _match_glob(self, text: str, parameters_only: bool) -> list[Tensor]:
         pattern = text.removesuffix(names.GRAD)
         matched = [e for e in self.entries if any(fnmatch.fnmatchcase(n, pattern) for n in e.names)]
         return [e.tensor for e in matched if not parameters_only or _is_leaf(e.tensor)]
@@ -63,7 +63,7 @@ class TapeSelectors(SelectorForms[Tensor]):
         if not ops:
             known = [*{n.type for n in self.ops}, *(n.name for n in self.ops)]
             raise unknown(f"operator for {option}:", text, known)
-        return self._only(option, f"op:{text}", list(self._around(ops, read)), parameters_only)
+        return self._only(option, f"op:{text}", list(self._near_operators(ops, read)), parameters_only)
 
     def _line(self, option: str, text: str, parameters_only: bool) -> list[Tensor]:
         file, _, line = text.rpartition(":")
@@ -77,9 +77,9 @@ class TapeSelectors(SelectorForms[Tensor]):
         ops = [n for n in self.ops if there(n)]
         if not ops:
             raise unknown(f"line for {option}:", text, dict.fromkeys(n.source for n in self.ops if n.source))
-        return self._only(option, f"line:{text}", list(self._around(ops, parameters_only)), parameters_only)
+        return self._only(option, f"line:{text}", list(self._near_operators(ops, parameters_only)), parameters_only)
 
-    def _around(self, ops: Iterable[NodeView], read: bool) -> Iterator[Tensor]:
+    def _near_operators(self, ops: Iterable[NodeView], read: bool) -> Iterator[Tensor]:
         """What *ops* read, or what they make, as far as it takes gradients."""
         tensors = self.graph.reads if read else self.graph.writes
         for op in ops:
@@ -95,7 +95,7 @@ class TapeSelectors(SelectorForms[Tensor]):
             return chosen
         leaves = [t for t in chosen if _is_leaf(t)]
         if not leaves:
-            raise CommandError(f"{option} {text}: no parameters there, only {listed([t.name for t in chosen])}")
+            raise CommandError(f"{option} {text}: no parameters there, only {join_matches([t.name for t in chosen])}")
         return leaves
 
 

@@ -13,28 +13,28 @@ from ...view import from_tape
 from ...view.from_tape import TapeGraph
 from ...view.graph import OP
 from ..spots import NOT_RECORDED, Operand, OperatorSpot, Spots, note_of, partners, spot
-from .drawing import shown_whole
+from .drawing import require_whole
 from .model import TapeEntry, TapeModel
 
 
 def spots(model: TapeModel, cuts: Cuts) -> Spots:
     """The recorded calls behind the loss, their gradient operators, and what the journal knows beside them."""
-    shown_whole(model, cuts)
+    require_whole(model, cuts)
     roots = [] if model.loss.stop_gradient else model.start.differentiated  # what left no record is in the journal
     graph = from_tape.graph(roots, title=model.name, named=model.named)
     assert model.journal is not None
-    aliases = {n: _drawn(graph, e) for e in model.entries for n in e.names if not e.tensor.stop_gradient}
-    return in_graph(graph, model.journal, model.start.differentiated, aliases)
+    aliases = {n: _picture_name(graph, e) for e in model.entries for n in e.names if not e.tensor.stop_gradient}
+    return spots_in_graph(graph, model.journal, model.start.differentiated, aliases)
 
 
-def _drawn(graph: TapeGraph, entry: TapeEntry) -> str:
+def _picture_name(graph: TapeGraph, entry: TapeEntry) -> str:
     """What the picture calls a named tensor."""
     place = entry.tensor.tape_place()
     by_id = graph.view.by_id()
     return next((by_id[i].name for i, p in graph.places.items() if p == place), entry.name)
 
 
-def in_graph(graph: TapeGraph, journal: Journal, roots: Sequence[Tensor], python: Mapping[str, str]) -> Spots:
+def spots_in_graph(graph: TapeGraph, journal: Journal, roots: Sequence[Tensor], python: Mapping[str, str]) -> Spots:
     """The recorded calls of a model of dynamic mode, their gradient operators, and the calls that left no record."""
     by_id = graph.view.by_id()
     nodes = [n for n in graph.view.nodes if n.kind == OP]

@@ -66,7 +66,7 @@ class TensorNames:
 def names_in(left: Loaded) -> TensorNames:
     """The names that lead to tensors: of the module, of functions that were running when backward began, of modules."""
     meant = left.calls.meant()
-    values = _at_backward(left, meant)
+    values = _bindings_at_backward(left, meant)
     named = TensorNames()
     named.plain = {n: v.carrier for n, v in values.items() if is_a(v, Tensor) and not n.startswith("__")}
     named.by_path = dict(named.plain)
@@ -81,7 +81,7 @@ def names_in(left: Loaded) -> TensorNames:
     return named
 
 
-def _at_backward(left: Loaded, meant: PassCall | None) -> dict[str, object]:
+def _bindings_at_backward(left: Loaded, meant: PassCall | None) -> dict[str, object]:
     """What the module's names stood for when the backward pass that is meant began, and layers that were returned.
 
     A name of the module may be bound anew after backward; it stands for what it is bound to where that goes on. Of a
@@ -121,7 +121,7 @@ def entries(
     by_leaf = {t._leaf: t for t in named.paths if t.node is None and t._leaf is not None}
     held: dict[Leaf, Tensor] = {**leaf_tensors(nodes), **parameters_at(set(leaves)), **by_leaf}
     births = list(left.births)
-    dropped = _called(births, held, set(leaves), named)
+    dropped = _name_unreached(births, held, set(leaves), named)
     behind = [held[leaf] if leaf in held else stand_in(leaf) for leaf in leaves]
     _call_the_rest(behind, named, left.journal)
     parameters = [t for t in named.paths if getattr(t, "is_parameter", False)]
@@ -140,7 +140,7 @@ def _entry(t: Tensor, named: TensorNames, values: Mapping[str, object], dropped:
     )
 
 
-def _called(
+def _name_unreached(
     births: Sequence[ParameterRecord], held: dict[Leaf, Tensor], behind: Collection[Leaf], named: TensorNames
 ) -> dict[Tensor, int]:
     """Call the parameters that no name leads to after their lines; how many were dropped, by one that stands for them.

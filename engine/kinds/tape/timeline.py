@@ -20,7 +20,7 @@ from ...runs.retrace import retrace
 from ...runs.timeline import Timeline
 from ...script.loaded import Loaded
 from . import finding
-from .model import TapeEntry, TapeModel, recorded
+from .model import TapeEntry, TapeModel, record_graph
 
 
 def timeline(
@@ -43,17 +43,17 @@ def timeline(
             restore(nodes_behind(recorder.last.roots))
         return _timeline(recorder, left.name, entries, None, error), None
     if left.live:
-        recorded(model)
+        record_graph(model)
         restore(nodes_behind(model.start.differentiated))
         retrace(recorder, model.start.differentiated, [e.tensor for e in model.entries])
     chosen = None
     constants: list[Tensor] = []
     if asked.params or asked.no_grad:
-        recorded(model)  # says what is wrong with a loss that has none
+        record_graph(model)  # says what is wrong with a loss that has none
         select = model.selection()
         chosen = select.select("--params", asked.params, notes, parameters_only=True) if asked.params else None
         constants = select.select("--no-grad", asked.no_grad, notes)
-    error = error or _passed(model, recorder, constants, request, asked)
+    error = error or _run_backward(model, recorder, constants, request, asked)
     missed = asked.step is not None and recorder.passes < asked.step
     if missed:
         raise CommandError(
@@ -72,17 +72,17 @@ def _model(left: Loaded, request: Request, recorder: Recorder) -> TapeModel | No
     if recorder.last is None or request.objective.loss is not None:
         return finding.find(left, request)
     left.calls.mean(recorder.last.roots)
-    return finding.around(left, Start.of(recorder.last.roots).loss, request)
+    return finding.make_model(left, Start.of(recorder.last.roots).loss, request)
 
 
-def _passed(
+def _run_backward(
     model: TapeModel, recorder: Recorder, constants: Sequence[Tensor], request: Request, asked: Debug
 ) -> BaseException | None:
     """Run backward if the file did not, or not the pass that was asked for; what it raised, for a post-mortem."""
     last = recorder.last
     if last is not None and not constants and any(t is model.loss for t in last.roots):
         return None
-    recorded(model)  # says what is wrong with a loss that has none
+    record_graph(model)  # says what is wrong with a loss that has none
     recorder.closed, recorder.which, recorder.until = False, None, None
     if asked.step not in (None, 1) and last is None:
         raise CommandError(

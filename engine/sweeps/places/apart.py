@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ...script.processes import Process, ProcessEnded, how_it_ended
-from ..carrying import CRASHED, MEMORY, TIMEOUT, without_answer
+from ..carrying import CRASHED, MEMORY, TIMEOUT, row_without_answer
 from ..point import Point
 from ..spec import Spec
 from . import Keyed, Row
@@ -56,7 +56,7 @@ class ProcessRunner:
                     yield row
             except ProcessEnded as end:
                 attempts += 1
-                told = self._without(spec, *points[at], end, attempts)
+                told = self._row_of_ended(spec, *points[at], end, attempts)
                 if told is not None:
                     at, attempts = at + 1, 0
                     yield told
@@ -66,15 +66,17 @@ class ProcessRunner:
             self._carried = 0
         self._process.ask({"spec": spec.data(), "points": [[key, point.job()] for key, point in points]})
 
-    def _without(self, spec: Spec, key: str, point: Point, end: ProcessEnded, attempts: int) -> Row | None:
+    def _row_of_ended(self, spec: Spec, key: str, point: Point, end: ProcessEnded, attempts: int) -> Row | None:
         """The row of a point whose process has ended; None where it is to be tried once more."""
         if end.late:
             assert self._timeout is not None
-            return without_answer(spec, point, key, TIMEOUT, f"no answer after {self._timeout:g} seconds")
+            return row_without_answer(spec, point, key, TIMEOUT, f"no answer after {self._timeout:g} seconds")
         if attempts < ATTEMPTS:
             return None
         how = how_it_ended(end.code)
-        return without_answer(spec, point, key, CRASHED, f"the process that it ran in ended {how}, {ATTEMPTS} times")
+        return row_without_answer(
+            spec, point, key, CRASHED, f"the process that it ran in ended {how}, {ATTEMPTS} times"
+        )
 
     def end(self) -> None:
         """End the process."""

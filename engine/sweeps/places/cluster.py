@@ -20,7 +20,7 @@ from ...core.command_errors import CommandError, PackageNeeded
 from ...script.interrupting import undisturbed
 from ...script.processes import Over
 from .. import content
-from ..carrying import CRASHED, without_answer
+from ..carrying import CRASHED, row_without_answer
 from ..point import Point
 from ..spec import Spec
 from . import Keyed, Row
@@ -43,7 +43,7 @@ _over: set[str] = set()
 _lock = threading.Lock()
 
 
-def carried_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
+def compute_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
     """What a worker does: the rows of a group, and the seconds that they took.
 
     Raises:
@@ -56,7 +56,7 @@ def carried_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
     if not os.path.isdir(folder):
         raise CommandError(f"{here} has no folder {folder}", "the workers need the same folder as this machine, shared")
     for model, expected in job["models"].items():
-        content.must_agree({model: expected}, {model: _of_model(folder, model)}, here)
+        content.must_agree({model: expected}, {model: _digest_model(folder, model)}, here)
     carrier = _carrier(job)
     points = [(key, Point.of(point)) for key, point in job["points"]]
     begun = time.perf_counter()
@@ -75,12 +75,12 @@ def _carrier(job: Mapping[str, Any]) -> ProcessRunner:
         return _carriers[mine]
 
 
-def _of_model(folder: str, model: str) -> str | None:
+def _digest_model(folder: str, model: str) -> str | None:
     """What a model's files hold at a worker; None where there is no such model."""
     where, colon, function = model.rpartition(":")
     file = os.path.join(folder, where if colon and where and function.isidentifier() else model)
     try:
-        return content.of_model(file if os.path.exists(file) else model)
+        return content.digest_model(file if os.path.exists(file) else model)
     except (CommandError, OSError):
         return None
 
@@ -154,7 +154,7 @@ class Cluster:
                 self._lost += group
                 return
             ((key, point),) = group
-            yield [without_answer(self._spec, point, key, CRASHED, "its workers were lost, one after another")]
+            yield [row_without_answer(self._spec, point, key, CRASHED, "its workers were lost, one after another")]
             return
         with _scheduler_there():
             rows, seconds = future.result()
@@ -175,7 +175,7 @@ class Cluster:
     def _submit(self, group: list[Keyed], groups: dict[Any, list[Keyed]], coming: Any) -> None:
         job = {**self._job, "points": [[key, point.job()] for key, point in group]}
         with _scheduler_there():
-            future = self._client.submit(carried_group, job, pure=False)
+            future = self._client.submit(compute_group, job, pure=False)
         groups[future] = group
         coming.add(future)
 

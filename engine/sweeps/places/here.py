@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...kernels import threads
-from ..carrying import carried
+from ..carrying import compute_row
 from ..spec import Spec
 from . import Keyed, Row
 
@@ -18,4 +18,4 @@ class LocalRunner:
         # On as many threads as processes of its own have: a row is the same wherever it comes from.
         with threads.limit_threads(threads.environment_count() or 1):
             for key, point in points:
-                yield carried(spec, point, key)
+                yield compute_row(spec, point, key)

@@ -40,7 +40,7 @@ def client(jobs: int) -> Iterator[Any]:
     scheduler = {"protocol": _PROTOCOL, "dashboard": False}
     with (
         dask.config.set({"distributed.scheduler.idle-timeout": None}),
-        _without_their_folders() as folders,
+        _remove_folders() as folders,
         SpecCluster(
             scheduler={"cls": _Scheduler, "options": scheduler},
             workers={number: {"cls": _Worker, "options": worker} for number in range(jobs)},
@@ -53,7 +53,7 @@ def client(jobs: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _without_their_folders() -> Iterator[list[str]]:
+def _remove_folders() -> Iterator[list[str]]:
     """Take the folders that are listed inside from ``sys.path``: Dask removes its own only where it stands first."""
     folders: list[str] = []
     try:

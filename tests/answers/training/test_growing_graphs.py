@@ -16,7 +16,7 @@ from gradtool.engine.core.state import disable_static
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.gate.checking import Selection, findings
 from gradtool.engine.gate.finding import Finding
-from gradtool.engine.questions.growing import stored_at
+from gradtool.engine.questions.growing import find_storing_line
 from gradtool.engine.request.request import Request
 from tests.cli.conftest import folder, gradtool  # noqa: F401
 
@@ -273,9 +273,9 @@ def test_nothing_lives_longer_for_being_watched() -> None:
 def test_a_path_that_is_no_expression_has_the_line_of_its_tensors() -> None:
     code = compile("x = 1", __file__, "exec")
     made = ((code, 1),)
-    assert stored_at("net.<locals>.list", made) == made
-    assert stored_at("nothing_is_called_so", made) == made
-    assert stored_at("losses", ()) == ()
+    assert find_storing_line("net.<locals>.list", made) == made
+    assert find_storing_line("nothing_is_called_so", made) == made
+    assert find_storing_line("losses", ()) == ()
 
 
 def test_what_a_program_reads_fits_its_schema(gradtool: Any, tmp_path: Path) -> None:  # noqa: F811

@@ -164,7 +164,7 @@ def test_config_shows_files_options_and_tables(gradtool: Run, folder: Path) -> N
     assert '{"target": "b.py", "seed": 3}  pyproject.toml:18' in text
     answer = json.loads(gradtool("self", "config", "--all", "--format", "json").out)
     jsonschema.validate(answer, json.loads((SCHEMAS / "config.json").read_text(encoding="utf-8")))
-    assert len(answer["settings"]) == sum(len(s) for s in options.by_command().values())
+    assert len(answer["settings"]) == sum(len(s) for s in options.options_by_command().values())
     assert "unknown command 'chek'" in gradtool("self", "config", "chek").err
 
 
@@ -182,7 +182,7 @@ def test_every_option_of_every_command_can_be_set() -> None:
         table = schema.schema()
         for part in options.section(name):
             table = table["properties"][part]
-        every = options.of(name, commands.loaded(name)).values()
+        every = options.command_options(name, commands.load(name)).values()
         forms = {options.section(form)[-1] for form in commands.forms(name)}
         assert {*table["properties"]} == {s.key for s in every if s.refused is None} | forms
     assert {"seed", "loss", "mode"} <= {*schema.schema()["properties"]}

@@ -30,7 +30,9 @@ x = paddle.static.data("x", [2, 3])
 loss = paddle.mean(paddle.static.nn.fc(x, 1))
 """
 
-EVERY = [(command, setting) for command, settings in options.by_command().items() for setting in settings.values()]
+EVERY = [
+    (command, setting) for command, settings in options.options_by_command().items() for setting in settings.values()
+]
 
 FOLDERS = frozenset({"dump", "tensorboard", "golden", "cache-dir"})
 """Options that name folders."""
@@ -99,7 +101,7 @@ def test_each_option_of_each_command_has_a_class() -> None:
 
 def test_what_names_a_file_or_a_folder_is_no_harmless_text() -> None:
     harmless = [(command, setting) for command, setting in EVERY if isinstance(setting.use, Harmless)]
-    options_of = {command: {p.name: p for p in commands.loaded(command).params} for command, _ in harmless}
+    options_of = {command: {p.name: p for p in commands.load(command).params} for command, _ in harmless}
     metavars = {label(pair): getattr(options_of[pair[0]][pair[1].name], "metavar", None) or "" for pair in harmless}
     assert {name for name, text in metavars.items() if text.startswith(("FILE", "DIR", "FORM=FILE", "GLOB"))} == set()
 
@@ -110,7 +112,7 @@ def test_the_table_has_no_class_of_an_option_that_is_not_there() -> None:
 
 
 def test_an_option_without_a_class_is_set_by_no_file() -> None:
-    assert permitted.of("why", "an-option-of-tomorrow") is permitted.UNKNOWN
+    assert permitted.class_of("why", "an-option-of-tomorrow") is permitted.UNKNOWN
     assert isinstance(permitted.UNKNOWN, Never)
 
 

@@ -49,7 +49,7 @@ def test_examples_run(name: str, gradtool: Run, folder: Path, monkeypatch: pytes
 def test_a_page_of_the_manual_has_every_option(gradtool: Run) -> None:
     text = gradtool("self", "man", "why").out
     assert text.startswith('.TH "GRADTOOL-WHY" "1" ')
-    for param in commands.loaded("why").params:
+    for param in commands.load("why").params:
         for option in param.opts:
             assert option.startswith("--") is False or getattr(param, "hidden", False) or _escaped(option) in text
     assert _escaped("gradtool why missing_gradient.py") in text

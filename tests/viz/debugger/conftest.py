@@ -27,7 +27,7 @@ def opened(tmp_path: Path) -> Iterator[Open]:
             file = tmp_path / "model.py"
             file.write_text(text, encoding="utf-8")
             request = Request.create(model or str(file), post_mortem=on_error)
-            return stack.enter_context(from_models.opened(request, Debug(**options), SILENT))
+            return stack.enter_context(from_models.open_notebook(request, Debug(**options), SILENT))
 
         yield open_
 

@@ -250,7 +250,7 @@ def test_the_first_cell_of_a_session_names_its_files_from_where_the_notebook_lie
         (tmp_path / name).touch()
 
     def opening(model: str) -> str:
-        return session.beside(session.section([], model), "sub/hunt.ipynb").code.split("\n")[1]
+        return session.relative_section(session.section([], model), "sub/hunt.ipynb").code.split("\n")[1]
 
     assert opening("'my model.py:build' --feed f.npz") == "%gdebug '../my model.py:build' --feed ../f.npz"
     assert opening("model.py --watch 'v[\"w\"] - {1}'") == "%gdebug ../model.py --watch 'v[\"w\"] - {{1}}'"

@@ -42,7 +42,7 @@ def report(*findings: Finding) -> Report:
 
 
 def rendered(form: str, *findings: Finding) -> str:
-    return gate.rendered(report(*(findings or FINDINGS)), form)
+    return gate.render(report(*(findings or FINDINGS)), form)
 
 
 @pytest.mark.parametrize("form", gate.names())
@@ -62,7 +62,7 @@ def test_every_form_but_the_badge_holds_every_finding(form: str) -> None:
 
 @pytest.mark.parametrize("form", sorted({*gate.names()} - LISTS_RULES))
 def test_nothing_found_names_no_rule(form: str) -> None:
-    assert "GT103" not in gate.rendered(report(), form)
+    assert "GT103" not in gate.render(report(), form)
 
 
 def test_concise_counts() -> None:
@@ -72,7 +72,7 @@ def test_concise_counts() -> None:
 
 def test_json_lines_are_the_results_of_json() -> None:
     assert [json.loads(x) for x in rendered("jsonl").splitlines()] == json.loads(rendered("json"))["results"]
-    assert gate.rendered(report(), "jsonl") == ""
+    assert gate.render(report(), "jsonl") == ""
 
 
 def test_sarif_is_read_by_a_model_of_the_standard() -> None:
@@ -150,7 +150,7 @@ def test_markdown_is_one_table() -> None:
 
 @pytest.mark.parametrize(("findings", "word"), [((), "checked"), (tuple(FINDINGS), "1 finding")])
 def test_the_badge_says_how_many(findings: tuple[Finding, ...], word: str) -> None:
-    root = ET.fromstring(gate.rendered(report(*findings), "badge"))
+    root = ET.fromstring(gate.render(report(*findings), "badge"))
     assert root.get("aria-label") == f"gradients: {word}"
 
 
@@ -164,7 +164,7 @@ TELL_SUPPRESSED = {"json", "junit", "sarif", "tap"}
 
 
 def suppressed(form: str, *findings: Finding) -> str:
-    return gate.rendered(replace(report(*findings), suppressed=SUPPRESSED), form)
+    return gate.render(replace(report(*findings), suppressed=SUPPRESSED), form)
 
 
 @pytest.mark.parametrize("form", gate.names())

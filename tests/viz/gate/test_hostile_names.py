@@ -70,7 +70,7 @@ def report(name: str) -> Report:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("what", HOSTILE)
 def test_every_form_is_a_text_without_commands(form: str, what: str) -> None:
-    text = gate.rendered(report(HOSTILE[what]), form)
+    text = gate.render(report(HOSTILE[what]), form)
     text.encode("utf-8")
     strange = {
         c for c in text if c not in "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Co", "Cn")
@@ -88,7 +88,7 @@ def test_every_form_is_a_text_without_commands(form: str, what: str) -> None:
 def test_every_form_is_what_its_reader_expects(what: str) -> None:
     name = HOSTILE[what]
     told = report(name)
-    texts = {form: gate.rendered(told, form) for form in FORMS}
+    texts = {form: gate.render(told, form) for form in FORMS}
     assert len(texts["concise"].splitlines()) == len(told.results) + 1
     assert len(texts["github"].splitlines()) == len(told.results)
     assert len([line for line in texts["markdown"].splitlines() if line.startswith("|")]) == len(told.results) + 2

@@ -45,7 +45,7 @@ def test_nothing_overlaps_in_the_pictures_of_the_samples(sampled: GraphView) -> 
     assert faults(mirror(sampled)) == []
     for part in (FORWARD, BACKWARD):
         assert faults(mirror(sampled.only(part))) == []
-    for smaller in (fold.repeated(sampled), fold.layers(sampled), fold.automatic(sampled, 40)):
+    for smaller in (fold.fold_repetitions(sampled), fold.layers(sampled), fold.automatic(sampled, 40)):
         assert faults(mirror(smaller)) == []
         assert len(smaller.drawn()) <= len(sampled.drawn())
 

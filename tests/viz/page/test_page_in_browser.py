@@ -16,7 +16,7 @@ from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, TENSOR, EdgeView, 
 from gradtool.viz import colour
 from gradtool.viz.details import Details, details
 from gradtool.viz.mirror.layout import mirror
-from gradtool.viz.picture import framed
+from gradtool.viz.picture import embed_page
 from gradtool.viz.render import html
 from tests.viz.accessibility import violations
 from tests.viz.chromium import Browser, Page, browser
@@ -533,7 +533,7 @@ def test_models_open_fold_and_are_searched(model: Model, opened: Opener) -> None
 def test_collapsed_layers_keep_the_scale_of_colours(opened: Opener) -> None:
     view, particulars = network(3)
     values = {n.id: 10.0**i for i, n in enumerate(n for n in view.nodes if n.part == BACKWARD)}
-    by = colour.by_value(view, values, "norm", lambda v: f"{v:.3g}", filled=lambda n: n.part == BACKWARD)
+    by = colour.colour_by_value(view, values, "norm", lambda v: f"{v:.3g}", filled=lambda n: n.part == BACKWARD)
     page = opened.text(html.render(mirror(view, notes=by.notes), details=particulars, colouring=by))
     page.key("C")
     fills = page.run(
@@ -546,7 +546,7 @@ def test_collapsed_layers_keep_the_scale_of_colours(opened: Opener) -> None:
 
 def test_it_works_in_the_frame_of_a_notebook(opened: Opener) -> None:
     text = html.render(mirror(network()[0]))
-    page = opened.text(f"<!doctype html><title>notebook</title><body>{framed(text)}</body>")
+    page = opened.text(f"<!doctype html><title>notebook</title><body>{embed_page(text)}</body>")
     page.wait("document.querySelector('iframe').contentWindow.length === 0")
     x, y = page.place("document.querySelector('iframe')")
     page.click(x, y)

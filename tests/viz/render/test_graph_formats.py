@@ -208,7 +208,7 @@ def test_the_page_allows_its_own_script_and_style_and_nothing_else() -> None:
 
 def test_nothing_in_the_data_can_end_its_block() -> None:
     data = {"<!--": "</script>", "a": ["<script>", "&lt;", "\u2028", "\ud800", "]]>"]}
-    block = html.embedded(data)
+    block = html.embed(data)
     assert not re.search("[<>&\u2028\ud800]", block)
     assert json.loads(block) == data
 
@@ -265,12 +265,12 @@ def test_statistics_as_people_read_them() -> None:
     import numpy as np
 
     numbers = facts.statistics(np.array([3.0, -4.0, 0.0, np.inf]))
-    assert facts.shown(numbers) == [
+    assert facts.format_statistics(numbers) == [
         ("norm", "inf"),
         ("largest", "inf"),
         ("mean", "inf"),
         ("zero", "1 of 4"),
         ("not finite", "1 of 4"),
     ]
-    assert dict(facts.shown(facts.statistics(np.array([3 + 4j]))))["norm"] == "5"
-    assert facts.shown(facts.statistics(np.zeros((0,))))[0] == ("norm", "0")
+    assert dict(facts.format_statistics(facts.statistics(np.array([3 + 4j]))))["norm"] == "5"
+    assert facts.format_statistics(facts.statistics(np.zeros((0,))))[0] == ("norm", "0")

@@ -43,7 +43,7 @@ def of_forward(view: GraphView) -> list[NodeView]:
 def folds(view: GraphView) -> dict[str, GraphView]:
     return {
         "nothing": view,
-        "repetitions": fold.repeated(view),
+        "repetitions": fold.fold_repetitions(view),
         "layers": fold.layers(view),
         "automatic": fold.automatic(view),
         "to 120": fold.automatic(view, 120),
@@ -72,7 +72,7 @@ def test_nothing_overlaps_whatever_is_folded(model: Model) -> None:
 
 def test_the_stages_of_a_resnet_are_folded_but_for_their_first_blocks() -> None:
     for mode in MODES:
-        view = fold.repeated(loaded("resnet50", mode).view)
+        view = fold.fold_repetitions(loaded("resnet50", mode).view)
         ops = of_forward(view)
         counts = {n.scope: n.count for n in ops if n.type == "conv2d"}
         for stage, blocks in enumerate((3, 4, 6, 3), 1):
@@ -89,7 +89,7 @@ def test_the_stages_of_a_resnet_are_folded_but_for_their_first_blocks() -> None:
 def test_the_blocks_of_a_gpt_are_folded_into_one() -> None:
     for mode in MODES:
         whole = loaded("gpt", mode).view
-        view = fold.repeated(whole)
+        view = fold.fold_repetitions(whole)
         in_block = [n for n in of_forward(view) if n.scope.startswith("blocks.")]
         assert {n.count for n in in_block} == {12}, mode
         assert {n.scope for n in in_block} >= {"blocks.*.ln1", "blocks.*.attn.qkv", "blocks.*.mlp.proj"}

@@ -21,7 +21,7 @@ from tests.viz.pages import decoded
 def same(scene: Scene, details: Details) -> None:
     """Fail where what the script reads is not what the scene has."""
     view = scene.view
-    data = decoded(embedded.embedded(embedded.data(scene, details, None)))
+    data = decoded(embedded.embed(embedded.data(scene, details, None)))
     by_id = view.by_id()
     for n in data["nodes"]:
         of = by_id[n["id"]]
@@ -75,7 +75,7 @@ def test_a_model_is_read_as_it_was(model: Model) -> None:
 
 
 def test_an_empty_graph_is_read_as_it_was() -> None:
-    data = embedded.embedded(embedded.data(mirror(GraphView("nothing", (), ())), Details(), None))
+    data = embedded.embed(embedded.data(mirror(GraphView("nothing", (), ())), Details(), None))
     assert decoded(data) == {"nodes": [], "boxes": [], "edges": []}
 
 
@@ -92,7 +92,7 @@ def unpacked(text: str) -> list[float]:
 @settings(max_examples=200)
 @given(st.lists(st.one_of(st.integers(-5, 5), st.integers(-(10**6), 10**6).map(lambda n: n / 10))))
 def test_columns_come_back(column: list[float]) -> None:
-    text = embedded.packed(column)
+    text = embedded.pack(column)
     assert unpacked(text) == column
     if column:
         runs = embedded._Runs(embedded._tenths(column))
@@ -100,7 +100,7 @@ def test_columns_come_back(column: list[float]) -> None:
 
 
 def test_columns_are_told_in_what_is_shorter() -> None:
-    assert embedded.packed([]) == ""
-    assert embedded.packed([3, 1, 1, 1, 1, 1]) == "3 1*5"
-    assert embedded.packed([10, 11, 12, 13, 14]) == "~10 1*4"
-    assert embedded.packed([0.1, 0.2, 0.3]) == "~0.1*3"
+    assert embedded.pack([]) == ""
+    assert embedded.pack([3, 1, 1, 1, 1, 1]) == "3 1*5"
+    assert embedded.pack([10, 11, 12, 13, 14]) == "~10 1*4"
+    assert embedded.pack([0.1, 0.2, 0.3]) == "~0.1*3"

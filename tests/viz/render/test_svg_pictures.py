@@ -84,7 +84,7 @@ def test_colours_by_value_say_the_value_too() -> None:
     shown = graph()
     ids = [n.id for n in shown.drawn()]
     values = {ids[0]: 1e-6, ids[1]: 1.0, ids[2]: 1e6, ids[3]: math.nan, ids[4]: 0.0}
-    colouring = colour.by_value(shown, values, "norm", lambda v: f"{v:.3g}")
+    colouring = colour.colour_by_value(shown, values, "norm", lambda v: f"{v:.3g}")
     assert colouring.fills[ids[0]] == colour.STEPS[0] != colouring.fills[ids[2]]
     assert colouring.fills[ids[3]] not in colour.STEPS
     assert colouring.fills[ids[4]] == colour.STEPS[0]
@@ -92,7 +92,7 @@ def test_colours_by_value_say_the_value_too() -> None:
     text = svg.render(mirror(shown, notes=colouring.notes), colouring=colouring)
     assert ">1e+06 · " in text
     assert "colour: norm" in text
-    for kinds in (colour.by_dtype(shown), colour.by_layer(shown)):
+    for kinds in (colour.colour_by_dtype(shown), colour.colour_by_layer(shown)):
         ElementTree.fromstring(svg.render(mirror(shown, notes=kinds.notes), colouring=kinds))
 
 

@@ -73,7 +73,7 @@ def check(saved: SavedSession, model: Notebook | None = None) -> Replay:
         model: a notebook without cells over a new run of the model; by default the run that was saved.
     """
     exact = saved.machine == machine()
-    book = model if model is not None else _from_the_beginning(saved.book)
+    book = model if model is not None else _rewind(saved.book)
     if model is not None:
         _stops_of(saved.book, model.session)
     book.session.trusted = saved.book.session.trusted
@@ -101,7 +101,7 @@ def check(saved: SavedSession, model: Notebook | None = None) -> Replay:
     return Replay(book, None, None, tuple(cells))
 
 
-def _from_the_beginning(saved: Notebook) -> Notebook:
+def _rewind(saved: Notebook) -> Notebook:
     """A notebook over the same run, as it stood before its first cell."""
     session = Session(saved.session.timeline, saved.session.tools)
     _stops_of(saved, session)
@@ -141,10 +141,10 @@ def same_text(was: str, now: str, exact: bool) -> bool:
     if exact or was == now:
         return was == now
     words = [" ".join(_NUMBER.sub("#", text).split()) for text in (was, now)]
-    return words[0] == words[1] and all(map(_near, _NUMBER.findall(was), _NUMBER.findall(now)))
+    return words[0] == words[1] and all(map(_is_close, _NUMBER.findall(was), _NUMBER.findall(now)))
 
 
-def _near(a: str, b: str) -> bool:
+def _is_close(a: str, b: str) -> bool:
     x, y = float(a), float(b)
     return abs(x - y) <= max(_last_place(a), _last_place(b), TOLERANCE * max(abs(x), abs(y))) * (1 + 1e-9)
 

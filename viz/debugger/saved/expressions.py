@@ -7,12 +7,12 @@ from ..cell import Cell
 from ..notebook import Notebook
 
 
-def of_stops(book: Notebook) -> list[str]:
+def stop_expressions(book: Notebook) -> list[str]:
     """Return what moving may evaluate: watches, and the conditions of breakpoints and catches."""
     return [f"{s.kind} {s.number}: {s.described}" for s in book.session.stops if s.expression]
 
 
-def of_cells(book: Notebook) -> list[str]:
+def cell_expressions(book: Notebook) -> list[str]:
     """Return what running the cells again evaluates, the stops that were set before them included."""
     began = book.began.stops if book.began is not None else ()
     stops = [f"{s.kind} {s.number}: {s.described}" for s in began if s.expression]

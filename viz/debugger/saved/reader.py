@@ -25,9 +25,9 @@ from gradtool.engine.ir.assemble import definition
 from gradtool.engine.ir.from_json import from_json
 from gradtool.engine.kernels.choice import current
 from gradtool.engine.runs import of_program
-from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, Binding, kernel, recalling
+from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, Binding, kernel, recall_or_compute
 from gradtool.engine.runs.branch import Branch, Edit
-from gradtool.engine.runs.first_run import fill, redrawing
+from gradtool.engine.runs.first_run import fill, redraw
 from gradtool.engine.runs.store import Store
 from gradtool.engine.runs.timeline import NOBODY, Entry, FixedOperand, Lowered, Timeline, Value
 
@@ -176,7 +176,7 @@ class _Reader(SessionLines):
         entry.sums = line["sums"]
         entry.drawn = self._generator(line["drawn"]) if line["drawn"] is not None else None
         if line["kernel"] is not None:
-            entry.binding = self._binding(line["kernel"], entry)
+            entry.binding = self._read_binding(line["kernel"], entry)
         elif line["recalled"]:
             ran = {}
             for pair in line["recalled"]:
@@ -186,7 +186,7 @@ class _Reader(SessionLines):
                     case _:
                         self.fail("operands and as many results as there are", f"it is {shorten_value(pair)}")
             self.recalled[index] = ran
-            entry.kernel = recalling(entry, ran)
+            entry.kernel = recall_or_compute(entry, ran)
         return entry
 
     def _operand(self, told: Any, depth: int) -> Any:
@@ -211,7 +211,7 @@ class _Reader(SessionLines):
                     return Position(int(seed), counter)
         self.fail("where the stream of random numbers was (Philox)", f"it is {shorten_value(told)}")
 
-    def _binding(self, told: dict[str, Any], entry: Entry) -> Binding:
+    def _read_binding(self, told: dict[str, Any], entry: Entry) -> Binding:
         told = jsontext.take(told, KERNEL, self.fail)
         try:
             op = definition(told["type"])
@@ -294,7 +294,7 @@ class _Reader(SessionLines):
                         self.fail(f"attributes of {entry.type}", f"they do not fit ({type(error).__name__}: {error})")
         for entry in entries:
             if entry.drawn is not None and entry.kernel is not None:
-                entry.kernel = redrawing(entry.kernel, entry.drawn)
+                entry.kernel = redraw(entry.kernel, entry.drawn)
             if entry.kernel is None or entry.index in self.recalled:
                 entry.fixed = entry.fixed or USERS
         return lowered
@@ -304,14 +304,14 @@ class _Reader(SessionLines):
         program = from_json(jsontext.write(line["program"]), self.where)
         for block in program.blocks:
             for op in block.ops:
-                op.loc = self._relocated(op.loc)
+                op.loc = self._relocate(op.loc)
             for v in block.vars.values():
-                v.loc = self._relocated(v.loc)
+                v.loc = self._relocate(v.loc)
         try:
             plan = lower(program, line["fed"], line["fetched"], current(), {"prune"})
         except GradtoolError as error:
             self.fail("a program that runs", error.message.removesuffix("."))
-        pairs = list(of_program.shown_instructions(plan))
+        pairs = list(of_program.visible_instructions(plan))
         if len(pairs) != len(entries):
             self.fail(f"the {len(entries)} operators of the run", f"the program has {len(pairs)}")
         for entry, (instruction, op) in zip(entries, pairs, strict=True):
@@ -324,7 +324,7 @@ class _Reader(SessionLines):
                 entry.kernel = of_program.spread(instruction)
         return Lowered(program, program.version, tuple(line["fed"]), tuple(line["fetched"]))
 
-    def _relocated(self, location: Location) -> Location:
+    def _relocate(self, location: Location) -> Location:
         """A location of the program's own, where the lines of the file are known."""
         lines = []
         for (file, line, function), (code, _) in zip(source.frames(location), location, strict=True):
@@ -355,7 +355,7 @@ class _Reader(SessionLines):
         for line in self.each("branch"):
             edits = [self._edit(timeline, e) for e in line["edits"]]
             self._check_cursor(timeline, line["cursor"])
-            branch = Branch.with_edits(timeline, line["name"], line["cursor"], edits)
+            branch = Branch.add_edits(timeline, line["name"], line["cursor"], edits)
             self._run_again(branch, line)
             session.branches[line["name"]] = branch
         if told["branch"] not in session.branches:
@@ -381,7 +381,7 @@ class _Reader(SessionLines):
     def _run_again(self, branch: Branch, line: dict[str, Any]) -> None:
         """Compute what depends on edits and had run in that branch."""
         stale = set(line["stale"])
-        for i in branch.affected():
+        for i in branch.affected_entries():
             if i not in stale:
                 try:
                     branch.run(branch.timeline.entries[i])

@@ -38,7 +38,7 @@ from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.timeline import NOBODY, Entry, FixedOperand, Timeline
 
 from ..errors import VerbError
-from ..notebook import Notebook, beginning
+from ..notebook import Notebook, current_state
 from ..stops import Stop
 from .packed import NoData, pack
 
@@ -75,13 +75,13 @@ def _lines(book: Notebook) -> Iterator[dict[str, Any]]:
     yield sources.line()
     if program is not None:
         yield program
-    stored = set(_stored(timeline))
+    stored = set(_values_to_store(timeline))
     base = Branch(timeline)
     for number, value in enumerate(timeline.values):
         line: dict[str, Any] = {"kind": "value", "name": value.name, "maker": value.maker, "slot": value.slot}
         line |= {"role": value.role, "parts": value.parts, "names": list(value.names)}
         if number in stored:
-            line["array"] = _packed(_made(base, number), value.name)
+            line["array"] = _pack(_value_of(base, number), value.name)
         yield line
     yield from ops
     yield from _session(book)
@@ -90,7 +90,7 @@ def _lines(book: Notebook) -> Iterator[dict[str, Any]]:
         yield {"kind": "cell", **asdict(cell), "branch": branch, "cursor": cursor}
 
 
-def _made(base: Branch, number: int) -> Any:
+def _value_of(base: Branch, number: int) -> Any:
     try:
         return base.made(number)
     except Exception as error:
@@ -98,7 +98,7 @@ def _made(base: Branch, number: int) -> Any:
         raise VerbError(f"the session cannot be saved: {name} cannot be computed: {error}") from None
 
 
-def _packed(value: Any, what: str) -> Any:
+def _pack(value: Any, what: str) -> Any:
     try:
         return pack(value)
     except NoData as error:
@@ -116,13 +116,13 @@ def _run(book: Notebook, timeline: Timeline) -> dict[str, Any]:
         "begin": timeline.begin,
         "loss": timeline.loss,
         "results": [[name, number] for name, number in timeline.results.items()],
-        "failed": None if failed is None else [failed[0], type(failed[1]).__name__, *_said(failed[1])],
+        "failed": None if failed is None else [failed[0], type(failed[1]).__name__, *_message_lines(failed[1])],
         "budget": timeline.store.budget,
         "machine": machine(),
     }
 
 
-def _said(error: BaseException) -> list[str]:
+def _message_lines(error: BaseException) -> list[str]:
     return [str(error), *getattr(error, "__notes__", ())]
 
 
@@ -145,14 +145,14 @@ def _op(entry: Entry, sources: _Sources, recalled: Mapping[str, Sequence[Any]]) 
         "fixed": entry.fixed or ("" if runs_again(entry) else USERS),
     }
     if recalled:
-        line["recalled"] = [[key, [_packed(a, entry.name) for a in made]] for key, made in sorted(recalled.items())]
+        line["recalled"] = [[key, [_pack(a, entry.name) for a in made]] for key, made in sorted(recalled.items())]
     if entry.drawn is not None:
         line["drawn"] = _generator(entry.drawn)
     if entry.binding is not None and runs_again(entry):
         b = entry.binding
         line["kernel"] = {
             "type": b.op.type,
-            "attrs": _packed(dict(b.attrs), entry.name),
+            "attrs": _pack(dict(b.attrs), entry.name),
             "sizes": list(b.sizes),
             "wanted": None if b.wanted is None else [list(w) for w in b.wanted],
             "mask": b.mask,
@@ -165,7 +165,7 @@ def _operand(operand: Any, entry: Entry) -> Any:
     if isinstance(operand, list):
         return [_operand(o, entry) for o in operand]
     if isinstance(operand, FixedOperand):
-        return {"given": _packed(operand.value, entry.name)}
+        return {"given": _pack(operand.value, entry.name)}
     return operand
 
 
@@ -174,7 +174,7 @@ def _generator(drawn: Position) -> dict[str, Any]:
     return {"generator": "Philox", "seed": str(drawn.seed), "counter": drawn.counter}
 
 
-def _stored(timeline: Timeline) -> Iterator[int]:
+def _values_to_store(timeline: Timeline) -> Iterator[int]:
     """The values that nothing in the file can compute, as far as they are known."""
     store = timeline.store
     there = {n for n, v in enumerate(timeline.values) if v.maker == NOBODY and n in store}
@@ -270,7 +270,7 @@ def _last_part(path: str) -> str:
 
 def _session(book: Notebook) -> Iterator[dict[str, Any]]:
     session = book.session
-    began = book.began or beginning(session)
+    began = book.began or current_state(session)
     names, lost = {}, []
     for name, value in session.names.items():
         if name in ("In", "Out", "_") or name.startswith("__"):
@@ -299,7 +299,7 @@ def _session(book: Notebook) -> Iterator[dict[str, Any]]:
     }
     for branch in session.branches.values():
         edits = [
-            {"at": e.at, "number": e.number, "array": _packed(e.array, e.text), "text": e.text, "dropped": e.dropped}
+            {"at": e.at, "number": e.number, "array": _pack(e.array, e.text), "text": e.text, "dropped": e.dropped}
             for e in branch.edits
         ]
         line = {"kind": "branch", "name": branch.name, "cursor": branch.cursor, "edits": edits}

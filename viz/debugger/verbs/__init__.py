@@ -136,7 +136,7 @@ def table() -> dict[str, Verb]:
     return {v.name: v for v in sorted(_verbs.values(), key=lambda v: order.index(v.group))}
 
 
-def named(word: str) -> Verb | None:
+def find_verb(word: str) -> Verb | None:
     """The verb of that name or alias."""
     verbs = table()
     return verbs.get(word) or next((v for v in verbs.values() if word in v.aliases), None)
@@ -151,7 +151,7 @@ def split(line: str, own: Container[str] = ()) -> tuple[Verb, str] | None:
     """
     stripped = line.strip()
     word = stripped.split(None, 1)[0] if stripped else ""
-    match = named(word)
+    match = find_verb(word)
     if match is None:
         return None
     rest = stripped[len(word) :].strip()
@@ -179,7 +179,7 @@ def count(rest: str, usage: str) -> int:
     return int(rest)
 
 
-def nothing(rest: str, usage: str) -> None:
+def refuse_words(rest: str, usage: str) -> None:
     """Refuse words after a verb that takes none."""
     if rest:
         raise VerbError(f"it takes no arguments, but got {rest!r}.", hint=usage)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import scope, verbs
 from ..errors import VerbError, unknown
 from ..notebook import Notebook
-from . import Reply, always, nothing, verb
+from . import Reply, always, refuse_words, verb
 
 
 @verb(
@@ -82,7 +82,7 @@ def expect_error(book: Notebook, rest: str) -> Reply:
 @verb("cells", group="session", examples=("cells",), then="rerun save export")
 def cells(book: Notebook, rest: str) -> Reply:
     """The cells so far, with the first line of what came of each."""
-    nothing(rest, "cells")
+    refuse_words(rest, "cells")
     if not book.cells:
         return Reply("no cells yet")
     rows = []
@@ -150,7 +150,7 @@ def help_(book: Notebook, rest: str) -> Reply:
     """The verbs by what they are for, or the page of one of them."""
     words = rest.split()
     if words:
-        match = verbs.named(words[0]) if len(words) == 1 else None
+        match = verbs.find_verb(words[0]) if len(words) == 1 else None
         if match is None:
             raise unknown("verb", rest, verbs.table(), otherwise="help lists them")
         return Reply(_page(match))
@@ -191,5 +191,5 @@ def _page(match: verbs.Verb) -> str:
 @verb("quit", "q", "exit", group="session", examples=("quit",))
 def quit_(book: Notebook, rest: str) -> Reply:
     """Leave the debugger."""
-    nothing(rest, "quit")
+    refuse_words(rest, "quit")
     return Reply("", quit=True)

@@ -15,10 +15,10 @@ from ..errors import VerbError
 from ..notebook import Notebook
 from ..session import Session
 from ..show import dims
-from . import Reply, always, nothing, verb
+from . import Reply, always, refuse_words, verb
 
 
-def _edited(session: Session, name: str, make: Any, text: str) -> Reply:
+def _edit(session: Session, name: str, make: Any, text: str) -> Reply:
     """Give a tensor the numbers that *make* gives of the ones it has."""
     number = session.number(name)
     before = session.branch.value(number)
@@ -79,13 +79,13 @@ def set_(book: Notebook, rest: str) -> Reply:
     session = book.session
     session.number(name.strip())
     value = scope.evaluate(session, expression, session.current)
-    return _edited(session, name.strip(), lambda before: value, f"set {rest}")
+    return _edit(session, name.strip(), lambda before: value, f"set {rest}")
 
 
 @verb("zero VAR", group="edits", examples=("zero h@GRAD",), then="continue compare undo", completes="tensor")
 def zero(book: Notebook, rest: str) -> Reply:
     """Make all elements of a tensor zero."""
-    return _edited(book.session, _one(rest, "zero VAR"), np.zeros_like, f"zero {rest}")
+    return _edit(book.session, _one(rest, "zero VAR"), np.zeros_like, f"zero {rest}")
 
 
 @verb("clip VAR A B", group="edits", examples=("clip h@GRAD -1 1",), then="continue compare undo", completes="tensor")
@@ -98,7 +98,7 @@ def clip(book: Notebook, rest: str) -> Reply:
         raise VerbError("expected a tensor and two numbers.", hint="clip x@GRAD -1 1") from None
     if low > high:
         raise VerbError(f"{low:g} is more than {high:g}.")
-    return _edited(book.session, name, lambda before: np.clip(before, low, high), f"clip {rest}")
+    return _edit(book.session, name, lambda before: np.clip(before, low, high), f"clip {rest}")
 
 
 @verb("drop OP", group="edits", examples=("drop relu_grad.0",), then="continue compare undo", completes="op")
@@ -115,7 +115,7 @@ def drop(book: Notebook, rest: str) -> Reply:
 @verb("undo", group="edits", examples=("undo",), then="edits")
 def undo(book: Notebook, rest: str) -> Reply:
     """Take the last edit of this branch back."""
-    nothing(rest, "undo")
+    refuse_words(rest, "undo")
     edit = book.session.branch.undo()
     if edit is None:
         raise VerbError("there is no edit in this branch.")
@@ -125,7 +125,7 @@ def undo(book: Notebook, rest: str) -> Reply:
 @verb("edits", group="edits", examples=("edits",), then="undo compare")
 def edits(book: Notebook, rest: str) -> Reply:
     """The edits of this branch."""
-    nothing(rest, "edits")
+    refuse_words(rest, "edits")
     branch = book.session.branch
     if not branch.edits:
         return Reply(f"no edits in {branch.name}")
@@ -156,7 +156,7 @@ def switch(book: Notebook, rest: str) -> Reply:
 @verb("branches", group="edits", examples=("branches",), then="switch compare")
 def branches(book: Notebook, rest: str) -> Reply:
     """The branches: where each stands, and its edits."""
-    nothing(rest, "branches")
+    refuse_words(rest, "branches")
     session = book.session
     total = len(session.timeline.entries)
     return Reply(
@@ -185,10 +185,10 @@ def compare(book: Notebook, rest: str) -> Reply:
     first, second = (session.results(session.branches[w]) for w in words)
     differing = [n for n in first if not _equal(first[n], second[n])]
     same = len(first) - len(differing)
-    equal = [_in_common(same, bool(differing))] if same else []
+    equal = [_equality_note(same, bool(differing))] if same else []
     if len(differing) > _LISTED:
         differing.sort(key=lambda n: -_change(first[n], second[n]))  # a stable sort: equal ones keep their order
-    told = [f"{n} {_told(first[n], second[n])}" for n in differing[:_LISTED]]
+    told = [f"{n} {_change_note(first[n], second[n])}" for n in differing[:_LISTED]]
     if len(told) > _IN_A_LINE:
         more = len(differing) - len(told)
         under = [f"{more} more that differ less", *equal] if more else equal
@@ -197,7 +197,7 @@ def compare(book: Notebook, rest: str) -> Reply:
     return Reply("   ".join([*told, *equal]), value=(first, second))
 
 
-def _in_common(same: int, others: bool) -> str:
+def _equality_note(same: int, others: bool) -> str:
     if others:
         return "others equal"
     return "all gradients equal" if same > 1 else "the gradient is equal"
@@ -228,7 +228,7 @@ def _equal(a: Any, b: Any) -> bool:
     return x.shape == y.shape and np.array_equal(x, y, equal_nan=x.dtype.kind in "fc")
 
 
-def _told(a: Any, b: Any) -> str:
+def _change_note(a: Any, b: Any) -> str:
     if a is None or b is None:
         return f"{_norm(a)} → {_norm(b)}"
     change = _change(a, b)

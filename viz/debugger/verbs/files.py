@@ -56,13 +56,13 @@ def export(book: Notebook, rest: str) -> Reply:
         raise VerbError(f"expected {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {form!r}.", hint=_HINT)
     if not path:
         raise VerbError("export to which file?", hint=_HINT)
-    return Reply(f"wrote {_write(path, _rendered(book, form, path))}")
+    return Reply(f"wrote {_write(path, _render(book, form, path))}")
 
 
 _HINT = "export html hunt.html · export script hunt.gdt"
 
 
-def _rendered(book: Notebook, form: str, path: str) -> str:
+def _render(book: Notebook, form: str, path: str) -> str:
     from ...document import session, to_html, to_ipynb, to_markdown, to_script
 
     if form == "script":
@@ -70,5 +70,5 @@ def _rendered(book: Notebook, form: str, path: str) -> str:
     document = session.document(book.cells, book.model or book.session.timeline.title)
     if form == "ipynb":
         (shown,) = document.sections
-        return to_ipynb(replace(document, sections=(session.beside(shown, path),)))
+        return to_ipynb(replace(document, sections=(session.relative_section(shown, path),)))
     return {"html": to_html, "md": to_markdown}[form](document)

@@ -13,7 +13,7 @@ from .. import regions, show
 from ..errors import VerbError
 from ..notebook import Notebook
 from ..regions import Inner
-from . import Reply, nothing, verb
+from . import Reply, refuse_words, verb
 
 
 @verb("list [n]", "l", group="looking", examples=("list", "list 20"), then="goto src stack")
@@ -33,14 +33,14 @@ def list_(book: Notebook, rest: str) -> Reply:
     width = max((len(v) for v in letters.values()), default=1)
     rows = [_row(book, e, letters[e.index].ljust(width), len(str(len(entries)))) for e in shown]
     if session.current is None:
-        rows.append(show.at_cursor(session))
+        rows.append(show.show_cursor(session))
     return Reply("\n".join(rows))
 
 
 def _row(book: Notebook, e: Entry, letters: str, digits: int) -> str:
     values = book.session.timeline.values
     outputs = ", ".join(values[n].name for _, n in e.outs if n >= 0 and values[n].name)
-    pair = show.paired(book.session, e)
+    pair = show.partner_name(book.session, e)
     return (
         f"{letters} %{e.index + 1:<{digits}}  {e.name}"
         + (f" → {outputs}" if outputs else "")
@@ -48,7 +48,7 @@ def _row(book: Notebook, e: Entry, letters: str, digits: int) -> str:
     )
 
 
-def _asked(book: Notebook, rest: str) -> Entry:
+def _requested_entry(book: Notebook, rest: str) -> Entry:
     """The operator that is asked about: by default the next one, at the end the last one."""
     session = book.session
     if rest:
@@ -69,11 +69,11 @@ def src(book: Notebook, rest: str) -> Reply:
     """The forward source of an operator with its pair, n lines before and after it."""
     words = rest.split()
     around = int(words.pop()) if words and words[-1].isdigit() else 5
-    entry = _asked(book, " ".join(words))
-    lines = show.excerpt(entry, around, show.paired(book.session, entry))
+    entry = _requested_entry(book, " ".join(words))
+    lines = show.excerpt(entry, around, show.partner_name(book.session, entry))
     if not lines:
         return Reply(f"{entry.name}: it is not known where it was made")
-    pair = show.paired(book.session, entry)
+    pair = show.partner_name(book.session, entry)
     head = f"{entry.name}   {source.short(entry.loc)} in {entry.loc[0][0].co_name}"
     return Reply("\n".join([head + (f"   {entry.part}, its pair is {pair}" if pair else f"   {entry.part}"), *lines]))
 
@@ -81,7 +81,7 @@ def src(book: Notebook, rest: str) -> Reply:
 @verb("stack [OP]", "bt", "where", group="looking", examples=("stack", "stack relu.0"), then="src goto", completes="op")
 def stack(book: Notebook, rest: str) -> Reply:
     """The user's stack when an operator was made, the innermost call last."""
-    entry = _asked(book, rest)
+    entry = _requested_entry(book, rest)
     if not entry.loc:
         return Reply(f"{entry.name}: it is not known where it was made")
     rows = [
@@ -104,7 +104,7 @@ def inside(book: Notebook, rest: str) -> Reply:
     """What a branch or a loop did, iteration by iteration; the operators of iteration n with their values."""
     words = rest.split()
     number = int(words.pop()) if words and words[-1].isdigit() else None
-    entry = _asked(book, " ".join(words))
+    entry = _requested_entry(book, " ".join(words))
     if not entry.region:
         raise VerbError(f"{entry.name} holds no block.", hint="inside OP looks into branches and loops")
     rounds = regions.rounds(book.session.branch, entry)
@@ -114,7 +114,7 @@ def inside(book: Notebook, rest: str) -> Reply:
     chosen = rounds[0] if number is None else next((r for r in rounds if loops and r.number + 1 == number), None)
     if chosen is None:
         raise VerbError(f"{entry.name} had no iteration {number}: {_ran(entry.origin, rounds)}.")
-    return Reply("\n".join([regions.told(chosen, entry.origin, entry.name), *_steps(chosen, "  ")]))
+    return Reply("\n".join([regions.describe_round(chosen, entry.origin, entry.name), *_steps(chosen, "  ")]))
 
 
 _SHOWN = 20
@@ -168,5 +168,5 @@ def _steps(block: Round[Inner], indent: str) -> Iterator[str]:
 @verb("legend", group="looking", examples=("legend",), then="list")
 def legend(book: Notebook, rest: str) -> Reply:
     """What the letters beside operators mean."""
-    nothing(rest, "legend")
+    refuse_words(rest, "legend")
     return Reply("\n".join(f"  {letter}  {meaning}" for letter, meaning in show.STATES.items()))

@@ -14,7 +14,7 @@ from gradtool.engine.runs.timeline import NOBODY, Entry
 from gradtool.engine.view.graph import GraphView
 
 from ...text import cells
-from ...views.why import summary, told
+from ...views.why import answer_lines, summary
 from .. import show, ways
 from ..errors import VerbError, unknown
 from ..notebook import Notebook
@@ -36,7 +36,7 @@ def why(book: Notebook, rest: str) -> Reply:
     if ask is None:
         raise VerbError("this session knows the run alone, not the model.", hint="path VAR · contrib VAR")
     answers = ask(rest.removesuffix(names.GRAD))
-    lines = [*told(answers, bool(rest))]
+    lines = [*answer_lines(answers, bool(rest))]
     if not rest:
         lines.append(_summary(book.session, answers))
     if book.session.branch.edits:
@@ -64,7 +64,7 @@ def path(book: Notebook, rest: str) -> Reply:
     if len(words) > 2:
         raise VerbError("expected one tensor or two.", hint="path w · path x loss")
     if len(words) == 2:
-        return _between(session, *words)
+        return _path_between(session, *words)
     if words:
         name = words[0]
     else:
@@ -72,19 +72,19 @@ def path(book: Notebook, rest: str) -> Reply:
         if not numbers:
             raise VerbError("the way to what?", hint="path VAR · path A B")
         name = session.timeline.values[numbers[0]].name
-    return _from_loss(session, name)
+    return _path_from_loss(session, name)
 
 
-def _from_loss(session: Session, name: str) -> Reply:
+def _path_from_loss(session: Session, name: str) -> Reply:
     timeline = session.timeline
     whole = name if name.endswith(names.GRAD) or not timeline.versions(names.grad(name)) else names.grad(name)
     goal = timeline.versions(whole)
     if not goal:
         raise unknown("tensor", name, timeline.names)
     if whole.endswith(names.GRAD):
-        way = ways.between(timeline, ways.seeds(timeline), goal[-1])
+        way = ways.shortest_path(timeline, ways.seeds(timeline), goal[-1])
         head = f"from the loss to {whole}"
-    elif timeline.loss is not None and (way := ways.between(timeline, [*goal], timeline.loss)) is not None:
+    elif timeline.loss is not None and (way := ways.shortest_path(timeline, [*goal], timeline.loss)) is not None:
         loss = timeline.values[timeline.loss].name
         if all(timeline.values[n].maker < timeline.begin for n in goal):
             return Reply(f"no gradient reaches {name} · why {name} says why\n{_way(session, way, name, loss)}")
@@ -96,14 +96,14 @@ def _from_loss(session: Session, name: str) -> Reply:
     return Reply(_way(session, way, "", "", head), value=[e.name for e in way])
 
 
-def _between(session: Session, a: str, b: str) -> Reply:
+def _path_between(session: Session, a: str, b: str) -> Reply:
     timeline = session.timeline
     for name in (a, b):
         if not timeline.versions(name):
             raise unknown("tensor", name, timeline.names)
     for start, end in ((a, b), (b, a)):
         goals = timeline.versions(end)
-        ends = (ways.between(timeline, timeline.versions(start), goal) for goal in goals)
+        ends = (ways.shortest_path(timeline, timeline.versions(start), goal) for goal in goals)
         nearest = next((way for way in ends if way is not None), None)
         if nearest is not None:
             return Reply(_way(session, nearest, start, end), value=[e.name for e in nearest])
@@ -135,7 +135,7 @@ def _outputs(session: Session, entry: Entry) -> str:
     values = session.timeline.values
     ready = [n for _, n in entry.outs if n >= 0]
     return ", ".join(
-        f"{values[n].name} {show.in_words(session.branch.made(n))}" if session.branch.is_ready(n) else values[n].name
+        f"{values[n].name} {show.describe(session.branch.made(n))}" if session.branch.is_ready(n) else values[n].name
         for n in ready
     )
 
@@ -168,12 +168,12 @@ def contrib(book: Notebook, rest: str) -> Reply:
             (
                 entry.name if entry is not None else "the start",
                 source.short(entry.loc) if entry is not None else "",
-                show.in_words(array),
+                show.describe(array),
                 "" if cosine is None else f"cosine {cosine:+.3f}",
             )
         )
     widths = [max(cells(row[i]) for row in rows) for i in range(3)]
-    lines = [f"{name} {show.in_words(total)} · {len(rows)} contribution{'s' * (len(rows) != 1)}"]
+    lines = [f"{name} {show.describe(total)} · {len(rows)} contribution{'s' * (len(rows) != 1)}"]
     for row in rows:
         padded = (text + " " * (w - cells(text)) for text, w in zip(row[:3], widths, strict=True))
         lines.append(f"  {'  '.join(padded)}  {row[3]}".rstrip())
@@ -198,7 +198,7 @@ def _view(session: Session) -> GraphView:
     return picture()
 
 
-def _asked_file(rest: str) -> tuple[str, str | None]:
+def _graph_arguments(rest: str) -> tuple[str, str | None]:
     """Return what ``graph`` is to show, and the file for it."""
     asked, output, file = rest.partition("-o ") if not rest.startswith("-o") else ("", "-o", rest[2:])
     return asked.strip(), file.strip() if output else None
@@ -210,7 +210,7 @@ def _asked_file(rest: str) -> tuple[str, str | None]:
     examples=("graph", "graph w", "graph w -o near.svg"),
     then="path program",
     completes="tensor",
-    writes=lambda rest: _asked_file(rest)[1] is not None,
+    writes=lambda rest: _graph_arguments(rest)[1] is not None,
 )
 def graph(book: Notebook, rest: str) -> Reply:
     """A picture of what is near a tensor, an operator, or the cursor."""
@@ -220,7 +220,7 @@ def graph(book: Notebook, rest: str) -> Reply:
 
     session = book.session
     view = _view(session)
-    asked, file = _asked_file(rest)
+    asked, file = _graph_arguments(rest)
     if file is not None and not file.endswith(".svg"):
         raise VerbError(f"expected a name that ends with .svg, but got {file!r}.", hint="graph h@GRAD -o near.svg")
     near = excerpt.focus(view, _nodes(session, view, asked), radius=2)
@@ -246,13 +246,13 @@ def _nodes(session: Session, view: GraphView, asked: str) -> list[str]:
         drawn = {n.name for n in view.nodes}
         here = [e for e in [session.current, *reversed(entries)] if e is not None and e.name in drawn]
         wanted = {here[0].name} if here else set()
-    ids = [n.id for n in view.nodes if not set(_called(n.name)).isdisjoint(wanted)]
+    ids = [n.id for n in view.nodes if not set(_names_in_picture(n.name)).isdisjoint(wanted)]
     if not ids:
         raise VerbError(f"{asked or 'the next operator'} stands in no graph: no gradient flows through it.")
     return ids
 
 
-def _called(name: str) -> list[str]:
+def _names_in_picture(name: str) -> list[str]:
     """A name in a picture, and both names of ``path (name)``."""
     first, bracket, second = name.partition(" (")
     return [name, first, second[:-1]] if bracket and name.endswith(")") else [name]

@@ -6,11 +6,11 @@ from .. import show
 from ..errors import VerbError
 from ..halt import Halt
 from ..notebook import Notebook
-from . import Reply, count, nothing, verb
+from . import Reply, count, refuse_words, verb
 
 
-def _moved(book: Notebook, halt: Halt) -> Reply:
-    text = show.halted(book.session, halt)
+def _reply_after_move(book: Notebook, halt: Halt) -> Reply:
+    text = show.show_halt(book.session, halt)
     again = book.session.branch.recomputed - book.recomputed_before
     if again:
         text += f"\n    {again} operator{'s' * (again != 1)} computed again"
@@ -20,13 +20,13 @@ def _moved(book: Notebook, halt: Halt) -> Reply:
 @verb("step [n]", "s", group="moving", examples=("step", "step 5"), then="list p back")
 def step(book: Notebook, rest: str) -> Reply:
     """Run the next operator, or the next n."""
-    return _moved(book, book.session.step(count(rest, "step [n]")))
+    return _reply_after_move(book, book.session.step(count(rest, "step [n]")))
 
 
 @verb("next [n]", "n", group="moving", examples=("next", "next 2"), then="list src until")
 def next_layer(book: Notebook, rest: str) -> Reply:
     """Run to the next layer; outside of layers, to the next line."""
-    return _moved(book, book.session.next_layer(count(rest, "next [n]")))
+    return _reply_after_move(book, book.session.next_layer(count(rest, "next [n]")))
 
 
 @verb(
@@ -44,40 +44,40 @@ def until(book: Notebook, rest: str) -> Reply:
     """
     if not rest:
         raise VerbError("until what?", hint="until OP · until model.py:7")
-    return _moved(book, book.session.until(book.session.entry(rest)))
+    return _reply_after_move(book, book.session.until(book.session.entry(rest)))
 
 
 @verb("finish", "fin", group="moving", examples=("finish",), then="stats compare goto")
 def finish(book: Notebook, rest: str) -> Reply:
     """Run to the end, past all breakpoints, catches and watches."""
-    nothing(rest, "finish")
-    return _moved(book, book.session.finish())
+    refuse_words(rest, "finish")
+    return _reply_after_move(book, book.session.finish())
 
 
 @verb("continue", "c", group="moving", examples=("continue",), then="list why back")
 def resume(book: Notebook, rest: str) -> Reply:
     """Run until a breakpoint, a catch or a watch stops it, or to the end."""
-    nothing(rest, "continue")
-    return _moved(book, book.session.resume())
+    refuse_words(rest, "continue")
+    return _reply_after_move(book, book.session.resume())
 
 
 @verb("back [n]", "rs", group="moving", examples=("back", "back 3"), then="list p step")
 def back(book: Notebook, rest: str) -> Reply:
     """Go back one operator, or n."""
-    return _moved(book, book.session.back(count(rest, "back [n]")))
+    return _reply_after_move(book, book.session.back(count(rest, "back [n]")))
 
 
 @verb("rnext [n]", "rn", group="moving", examples=("rnext",), then="list src next")
 def previous_layer(book: Notebook, rest: str) -> Reply:
     """Go back to the layer before; outside of layers, to the line before."""
-    return _moved(book, book.session.previous_layer(count(rest, "rnext [n]")))
+    return _reply_after_move(book, book.session.previous_layer(count(rest, "rnext [n]")))
 
 
 @verb("rcontinue", "rc", group="moving", examples=("rcontinue",), then="list why continue")
 def back_to_stop(book: Notebook, rest: str) -> Reply:
     """Go back until something stops it, or to the start."""
-    nothing(rest, "rcontinue")
-    return _moved(book, book.session.back_to_stop())
+    refuse_words(rest, "rcontinue")
+    return _reply_after_move(book, book.session.back_to_stop())
 
 
 @verb(
@@ -98,5 +98,5 @@ def goto(book: Notebook, rest: str) -> Reply:
     if rest.startswith("In[") and rest.endswith("]"):
         branch, index = book.place_of(rest[3:-1])
         book.session.switch(branch)
-        return _moved(book, book.session.goto(index))
-    return _moved(book, book.session.goto(book.session.entry(rest).index))
+        return _reply_after_move(book, book.session.goto(index))
+    return _reply_after_move(book, book.session.goto(book.session.entry(rest).index))

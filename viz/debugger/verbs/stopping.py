@@ -13,23 +13,23 @@ _BREAK = "break op:T | VAR | line:F:N | layer:L [if EXPR]"
 
 def _break(book: Notebook, rest: str, once: bool) -> Reply:
     if not rest:
-        return Reply(_listed([s for s in book.session.stops if s.kind == "break"], "breakpoint", _BREAK))
+        return Reply(_list_stops([s for s in book.session.stops if s.kind == "break"], "breakpoint", _BREAK))
     where, _, condition = rest.partition(" if ")
     matches, told = stops.breakpoint_at(book.session, where.strip())
     if condition:
-        _compiled(condition)
+        _check_expression(condition)
     stop = book.session.add("break", where.strip(), matches=matches, condition=condition.strip(), once=once)
     return Reply(f"● break {stop.number} at {stop.described} · {told}", value=stop.number)
 
 
-def _compiled(text: str) -> None:
+def _check_expression(text: str) -> None:
     try:
         compile(text.strip(), "<debugger>", "eval")
     except SyntaxError as error:
         raise VerbError(f"{text.strip()!r} is no Python expression: {error.msg}.") from None
 
 
-def _listed(selection: list[Stop], what: str, usage: str) -> str:
+def _list_stops(selection: list[Stop], what: str, usage: str) -> str:
     if not selection:
         return f"no {what} is set · {usage}"
     return "\n".join(_row(s) for s in selection)
@@ -88,10 +88,10 @@ def catch(book: Notebook, rest: str) -> Reply:
     gradient operator that passes nothing on. Numbers are caught where they are born, not where they are carried on.
     """
     if not rest:
-        return Reply(_listed([s for s in book.session.stops if s.kind == "catch"], "catch", "catch nan"))
+        return Reply(_list_stops([s for s in book.session.stops if s.kind == "catch"], "catch", "catch nan"))
     kinds, _, condition = rest.partition(" if ")
     if condition:
-        _compiled(condition)
+        _check_expression(condition)
     asked = [(k, *stops.catch(k)) for k in kinds.replace(",", " ").split()]
     catches = [book.session.add("catch", k, limit=limit, condition=condition.strip()) for k, _, limit in asked]
     return Reply("\n".join(f"● catch {s.number}: {s.described}" for s in catches))
@@ -112,9 +112,9 @@ def watch(book: Notebook, rest: str) -> Reply:
     The name of a tensor alone means that tensor. What cannot be computed yet counts as a value of its own.
     """
     if not rest:
-        return Reply(_listed([s for s in book.session.stops if s.kind == "watch"], "watch", "watch EXPR"))
+        return Reply(_list_stops([s for s in book.session.stops if s.kind == "watch"], "watch", "watch EXPR"))
     text = f"v[{rest!r}]" if book.session.timeline.versions(rest) else rest
-    _compiled(text)
+    _check_expression(text)
     now = book.session.look(text)
     stop = book.session.add("watch", text)
     told = f" · for now {now}" if isinstance(now, stops.Raised) else ""
@@ -133,16 +133,16 @@ def delete(book: Notebook, rest: str) -> Reply:
 @verb("disable [N …]", group="stops", examples=("disable", "disable 1"), then="enable hits", completes="stop")
 def disable(book: Notebook, rest: str) -> Reply:
     """Have breakpoints, catches and watches stop nothing for now."""
-    return _switched(book, rest, False)
+    return _switch(book, rest, False)
 
 
 @verb("enable [N …]", group="stops", examples=("enable", "enable 1"), then="hits continue", completes="stop")
 def enable(book: Notebook, rest: str) -> Reply:
     """Have them stop the run again."""
-    return _switched(book, rest, True)
+    return _switch(book, rest, True)
 
 
-def _switched(book: Notebook, rest: str, on: bool) -> Reply:
+def _switch(book: Notebook, rest: str, on: bool) -> Reply:
     selection = [book.session.stop(n) for n in rest.replace(",", " ").split()] if rest else list(book.session.stops)
     for s in selection:
         s.enabled = on
@@ -152,4 +152,4 @@ def _switched(book: Notebook, rest: str, on: bool) -> Reply:
 @verb("hits", group="stops", examples=("hits",), then="delete disable")
 def hits(book: Notebook, rest: str) -> Reply:
     """All breakpoints, catches and watches, and how often they stopped the run."""
-    return Reply(_listed(book.session.stops, "breakpoint, catch or watch", _BREAK))
+    return Reply(_list_stops(book.session.stops, "breakpoint, catch or watch", _BREAK))

@@ -15,7 +15,7 @@ from gradtool.engine.runs.timeline import NOBODY, Entry
 from ...text import cells
 from ..notebook import Notebook
 from ..session import Session
-from . import Reply, nothing, verb
+from . import Reply, refuse_words, verb
 
 _SHOWN = 12
 
@@ -23,7 +23,7 @@ _SHOWN = 12
 @verb("saved", group="model", examples=("saved",), then="mem x")
 def saved(book: Notebook, rest: str) -> Reply:
     """The forward values that backward keeps alive: bytes, who made them, who reads them."""
-    nothing(rest, "saved")
+    refuse_words(rest, "saved")
     session = book.session
     story = _story(session)
     by_origin = {id(e): e.name for e in session.timeline.entries}
@@ -45,7 +45,7 @@ def saved(book: Notebook, rest: str) -> Reply:
         where += f"  {layers[id(b.producer.origin)]}".rstrip() if b.producer is not None else ""
         rows.append((f"{b.nbytes} B", b.tensor or b.slot, maker, f"← {readers}", where, ", ".join(notes)))
     freed, operators, share = story.recomputable
-    lines = _laid(rows[:_SHOWN])
+    lines = _align_columns(rows[:_SHOWN])
     if len(rows) > _SHOWN:
         lines.append(f"  … {len(rows) - _SHOWN} more")
     lines.append(f"{story.total} B kept for backward alone · {story.held} B held anyway · peak {story.peak} B")
@@ -91,7 +91,7 @@ def _event(session: Session, entry: Entry) -> OpEvent:
 @verb("mem", group="model", examples=("mem",), then="saved")
 def mem(book: Notebook, rest: str) -> Reply:
     """What the session holds: values of the run, branches, and how many operators ran again."""
-    nothing(rest, "mem")
+    refuse_words(rest, "mem")
     session = book.session
     store = session.timeline.store
     entries = session.timeline.entries
@@ -103,11 +103,12 @@ def mem(book: Notebook, rest: str) -> Reply:
     for name, branch in session.branches.items():
         if branch.edits:
             arrays = [*branch.computed.values(), *(e.array for e in branch.edits if e.array is not None)]
-            told = f"edits: {len(branch.edits)}; {len(branch.affected())} of {len(entries)} operators depend on them"
+            affected = len(branch.affected_entries())
+            told = f"edits: {len(branch.edits)}; {affected} of {len(entries)} operators depend on them"
             rows.append((f"branch {name}", f"{_bytes(arrays)} B", told))
     again = sum(b.recomputed for b in session.branches.values())
     rows.append(("computed again", f"{again}", "operators in this session"))
-    return Reply("\n".join(_laid(rows)))
+    return Reply("\n".join(_align_columns(rows)))
 
 
 def _bytes(arrays: Iterable[Any]) -> int:
@@ -116,6 +117,6 @@ def _bytes(arrays: Iterable[Any]) -> int:
     return sum(nbytes(r) for r in shared.values())
 
 
-def _laid(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def _align_columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(cells(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
     return ["  ".join(t + " " * (w - cells(t)) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -53,8 +53,8 @@ def print_(book: Notebook, rest: str) -> Reply:
             return _expression(session, rest)
         array = scope.evaluate(session, f"v[{name!r}][{index}", session.current)
     else:
-        array = scope.frozen(session.branch.value(session.number(rest)))
-    return _shown(rest, array)
+        array = scope.freeze(session.branch.value(session.number(rest)))
+    return _show_array(rest, array)
 
 
 def _expression(session: Session, text: str) -> Reply:
@@ -67,14 +67,14 @@ def _expression(session: Session, text: str) -> Reply:
     except VerbError:
         raise unknown("tensor", text, session.timeline.names) from None
     if isinstance(value, np.ndarray):
-        return _shown(text, value)
+        return _show_array(text, value)
     return Reply(repr(value), value=value)
 
 
-def _shown(name: str, array: Any) -> Reply:
+def _show_array(name: str, array: Any) -> Reply:
     """An array in a few words, and its numbers."""
     numbers = np.array2string(np.asarray(array), threshold=60, edgeitems=3, max_line_width=110, prefix="  ")
-    return Reply(f"{name} {show.in_words(array)}\n  {numbers}", value=array)
+    return Reply(f"{name} {show.describe(array)}\n  {numbers}", value=array)
 
 
 def _tensor(session: Session, name: str, usage: str) -> np.ndarray[Any, Any]:
@@ -92,11 +92,11 @@ def stats(book: Notebook, rest: str) -> Reply:
     """What a tensor's numbers are like; without a tensor, the final gradients of this branch."""
     if rest:
         array = _tensor(book.session, rest, "stats VAR")
-        return Reply(f"{rest} {show.dims(array)} {array.dtype.name}\n{_told(array)}")
+        return Reply(f"{rest} {show.dims(array)} {array.dtype.name}\n{_describe_array(array)}")
     return Reply(_gradients(book.session))
 
 
-def _told(array: np.ndarray[Any, Any]) -> str:
+def _describe_array(array: np.ndarray[Any, Any]) -> str:
     if not array.size:
         return "  no elements"
     numbers = magnitudes.wide(array)
@@ -124,7 +124,7 @@ def _gradients(session: Session) -> str:
     norms = {n: Numbers.of(a).norm for n, a in gradients.items() if a is not None}
     positive = [x for x in norms.values() if x > 0]
     rows = [("gradient of", "shape", "‖g‖", "‖g‖/‖w‖", "", "")]
-    shown = _chosen(gradients)
+    shown = _listed_gradients(gradients)
     for name, gradient in ((n, gradients[n]) for n in shown):
         if gradient is None:
             rows.append((name, "", "None", "", "", ""))
@@ -148,7 +148,7 @@ _ROWS = 60
 """So many gradients are listed; those in which something is wrong always are."""
 
 
-def _chosen(gradients: Mapping[str, Any]) -> list[str]:
+def _listed_gradients(gradients: Mapping[str, Any]) -> list[str]:
     """The gradients that are listed, in their order."""
     if len(gradients) <= _ROWS:
         return list(gradients)
@@ -189,7 +189,7 @@ def hist(book: Notebook, rest: str) -> Reply:
     width = max(len(label) for label, _ in counts)
     digits = len(str(top))
     rows = [f"  {label:>{width}}  {n:>{digits}}  {bar(n / top, _WIDTH)}".rstrip() for label, n in counts]
-    return Reply("\n".join([f"{rest} {show.in_words(array)}", *rows]))
+    return Reply("\n".join([f"{rest} {show.describe(array)}", *rows]))
 
 
 @verb("top VAR [k]", group="values", examples=("top w@GRAD", "top w@GRAD 3"), then="x hist", completes="tensor")
@@ -210,7 +210,7 @@ def top(book: Notebook, rest: str) -> Reply:
     width = max(map(len, labels))
     rows = [f"  {label:<{width}}  {array.reshape(-1)[i]}" for label, i in zip(labels, order, strict=True)]
     places = [tuple(map(int, np.unravel_index(int(i), array.shape))) for i in order]
-    return Reply("\n".join([f"{name.strip()} {show.in_words(array)}", *rows]), value=places)
+    return Reply("\n".join([f"{name.strip()} {show.describe(array)}", *rows]), value=places)
 
 
 def _index(shape: tuple[int, ...], flat: int) -> str:
@@ -227,7 +227,7 @@ def examine(book: Notebook, rest: str) -> Reply:
     value = session.timeline.values[here]
     array = session.branch.value(here)
     also = [n for n in (value.name, *value.names) if n != rest]
-    head = f"{rest}  {show.in_words(array)}"
+    head = f"{rest}  {show.describe(array)}"
     if hasattr(array, "dtype"):
         held = getattr(array, "nbytes", None)
         nbytes = math.prod(array.shape) * array.dtype.itemsize if held is None else held
@@ -245,7 +245,7 @@ def examine(book: Notebook, rest: str) -> Reply:
         readers[n].append("the sum below")
     for n in versions:
         lines += _version(session, n, readers[n], n == here and len(versions) > 1)
-    return Reply("\n".join(lines), value=scope.frozen(array))
+    return Reply("\n".join(lines), value=scope.freeze(array))
 
 
 _READERS = 12

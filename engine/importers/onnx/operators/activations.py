@@ -34,14 +34,14 @@ def _plain(function: Callable[[Any], Any]) -> Callable[[OnnxNode], Any]:
     return lambda n: function(n[0])
 
 
-def _scaled(function: Callable[..., Any], arguments: dict[str, tuple[str, float]]) -> Callable[[OnnxNode], Any]:
+def _scale(function: Callable[..., Any], arguments: dict[str, tuple[str, float]]) -> Callable[[OnnxNode], Any]:
     return lambda n: function(n[0], **{ours: n.real(name, value) for ours, (name, value) in arguments.items()})
 
 
 for _kind, _function in PLAIN.items():
     row(_kind)(_plain(_function))
 for _kind, (_function, _arguments) in SCALED.items():
-    row(_kind)(_scaled(_function, _arguments))
+    row(_kind)(_scale(_function, _arguments))
 
 
 @row("Selu")

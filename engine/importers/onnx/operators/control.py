@@ -19,7 +19,7 @@ from .rows import row
 MOST_ROUNDS = 4096
 
 
-def _emitted(n: OnnxNode, graph: Any, operands: Sequence[GraphName]) -> list[GraphName]:
+def _emit_graph(n: OnnxNode, graph: Any, operands: Sequence[GraphName]) -> list[GraphName]:
     """Emit a graph in this place; give what its outputs are.
 
     Args:
@@ -43,10 +43,10 @@ def _branch(n: OnnxNode) -> Any:
     then, other = n.graph("then_branch"), n.graph("else_branch")
     condition = n.array(0)
     if condition is not None and condition.size == 1:
-        return tuple(_emitted(n, then if condition.item() else other, []))
+        return tuple(_emit_graph(n, then if condition.item() else other, []))
 
     def variables(graph: Any) -> list[Any]:
-        return [_own(n, entry) for entry in _emitted(n, graph, [])]
+        return [_own(n, entry) for entry in _emit_graph(n, graph, [])]
 
     made = paddle.static.nn.cond(paddle.reshape(n[0], []), lambda: variables(then), lambda: variables(other))
     return tuple(made) if isinstance(made, (tuple, list)) else made
@@ -87,11 +87,11 @@ def _loop(n: OnnxNode) -> Any:
     if not body.output or len(body.input) < 2:
         raise Malformed("a loop without a condition")
     if rounds is not None and goes_on is not None and _steady(body):
-        return _unrolled(n, body, int(rounds.item()) if goes_on.all() else 0)
+        return _unroll(n, body, int(rounds.item()) if goes_on.all() else 0)
     return _while(n, body)
 
 
-def _unrolled(n: OnnxNode, body: Any, rounds: int) -> Any:
+def _unroll(n: OnnxNode, body: Any, rounds: int) -> Any:
     """The rounds of a loop, one behind the other."""
     if rounds > MOST_ROUNDS:
         raise Lacking(f"{rounds} rounds of a loop, of which {MOST_ROUNDS} are read")
@@ -99,7 +99,7 @@ def _unrolled(n: OnnxNode, body: Any, rounds: int) -> Any:
     goes_on = GraphName("", array=np.asarray(True))
     scanned: list[list[Any]] = [[] for _ in range(len(body.output) - 1 - len(state))]
     for i in range(rounds):
-        made = _emitted(n, body, [GraphName("", array=np.asarray(i, "int64")), goes_on, *state])
+        made = _emit_graph(n, body, [GraphName("", array=np.asarray(i, "int64")), goes_on, *state])
         goes_on, state, rest = made[0], made[1 : 1 + len(state)], made[1 + len(state) :]
         for values, entry in zip(scanned, rest, strict=True):
             values.append(n.builder.value(entry, False))
@@ -128,7 +128,7 @@ def _while(n: OnnxNode, body: Any) -> Any:
         return paddle.logical_and(paddle.less_than(i, most), condition)
 
     def once(i: Any, condition: Any, *state: Any) -> Any:
-        made = _emitted(n, body, [GraphName("", i), GraphName("", condition), *(GraphName("", v) for v in state)])
+        made = _emit_graph(n, body, [GraphName("", i), GraphName("", condition), *(GraphName("", v) for v in state)])
         values = [_own(n, entry) for entry in made]
         for array, value in zip(arrays, values[1 + count :], strict=True):
             array.spec = value.spec
@@ -166,7 +166,7 @@ def _scan(n: OnnxNode) -> Any:
     scanned: list[list[Any]] = [[] for _ in range(outputs)]
     for i in range(rounds):
         now = [GraphName("", part[rounds - 1 - i if back else i]) for part, back in zip(parts, backwards, strict=True)]
-        made = _emitted(n, body, [*state, *now])
+        made = _emit_graph(n, body, [*state, *now])
         state = made[:states]
         for values, entry in zip(scanned, made[states:], strict=True):
             values.append(n.builder.value(entry, False))

@@ -10,7 +10,7 @@ from gradtool import paddle
 from ..errors import Lacking, Malformed
 from ..node import OnnxNode
 from .rows import row
-from .shapes import padded
+from .shapes import pad
 
 CONVOLUTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 TRANSPOSED = {1: F.conv1d_transpose, 2: F.conv2d_transpose, 3: F.conv3d_transpose}
@@ -71,7 +71,7 @@ class OnnxWindows:
     def padded(self, x: Any, value: float = 0.0) -> Any:
         """*x* with what lies around it."""
         for i, (before, after) in enumerate(zip(self.before, self.after, strict=True)):
-            x = padded(x, 2 + i, before, after, value=value)
+            x = pad(x, 2 + i, before, after, value=value)
         return x
 
 
@@ -91,7 +91,7 @@ def convolution(n: OnnxNode, x: Any, weight: Any, bias: Any) -> Any:
 
 
 @row("ConvTranspose")
-def _transposed(n: OnnxNode) -> Any:
+def _transpose(n: OnnxNode) -> Any:
     x, weight, bias = n[0], n[1], n.get(2)
     sizes = n.wholes("kernel_shape", list(weight.shape[2:]))
     rank = len(x.shape) - 2
@@ -127,7 +127,7 @@ def _transposed(n: OnnxNode) -> Any:
         )
     y = function(x, weight, stride=strides, padding=[0] * rank, dilation=dilations, groups=groups)
     for i in range(rank):
-        y = padded(y, 2 + i, -before[i], more[i] - after[i])
+        y = pad(y, 2 + i, -before[i], more[i] - after[i])
     return y if bias is None else y + paddle.reshape(bias, [1, -1] + [1] * rank)
 
 

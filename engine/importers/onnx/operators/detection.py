@@ -16,7 +16,7 @@ _MOST_LISTS = 4096
 
 
 @row("NonMaxSuppression", since=10)
-def _suppressed(n: OnnxNode) -> Any:
+def _suppress(n: OnnxNode) -> Any:
     """For each class of each image the best boxes that overlap no better one: image, class and place of each."""
     boxes, scores = n[0], n[1]
     images, classes = scores.shape[:2]

@@ -11,9 +11,9 @@ import numpy as np
 from gradtool import paddle
 
 from ....core.spec import dtype
-from ..narrow import CARRIERS, SMALL, become, to_even
+from ..narrow import CARRIERS, SMALL, become, round_to_even
 from ..node import OnnxNode
-from ..tensors import kind_of, meant, type_name
+from ..tensors import declared_type, kind_of, type_name
 from .rows import row
 
 UNARY = {
@@ -70,13 +70,13 @@ def _unary(name: str) -> Callable[[OnnxNode], Any]:
 
 
 def _binary(name: str) -> Callable[[OnnxNode], Any]:
-    return lambda n: widened(getattr(paddle, name), n[0], n[1])
+    return lambda n: compute_wide(getattr(paddle, name), n[0], n[1])
 
 
 _NARROW = ("int8", "uint8", "int16")
 
 
-def widened(function: Callable[..., Any], *operands: Any) -> Any:
+def compute_wide(function: Callable[..., Any], *operands: Any) -> Any:
     """What *function* makes of whole numbers of few bits, by way of 32 bits: kernels compute with these."""
     kind = kind_of(operands[0])
     if kind not in _NARROW or not all(kind_of(v) == kind for v in operands):
@@ -106,7 +106,7 @@ def _identity(n: OnnxNode) -> Any:
 
 @row("Round")
 def _round(n: OnnxNode) -> Any:
-    return to_even(n[0])
+    return round_to_even(n[0])
 
 
 @row("IsInf")
@@ -127,7 +127,7 @@ def _is_infinite(n: OnnxNode) -> Any:
 @row("Div")
 def _divide(n: OnnxNode) -> Any:
     """Quotients of whole numbers are cut towards zero."""
-    return widened(_quotient, n[0], n[1])
+    return compute_wide(_quotient, n[0], n[1])
 
 
 def _quotient(x: Any, y: Any) -> Any:
@@ -144,7 +144,7 @@ def _quotient(x: Any, y: Any) -> Any:
 
 @row("Mod")
 def _modulo(n: OnnxNode) -> Any:
-    return widened(_remainder if n.whole("fmod", 0) else paddle.mod, n[0], n[1])
+    return compute_wide(_remainder if n.whole("fmod", 0) else paddle.mod, n[0], n[1])
 
 
 def _remainder(x: Any, y: Any) -> Any:
@@ -172,12 +172,12 @@ def _each(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @row("Max")
 def _largest(n: OnnxNode) -> Any:
-    return widened(_each(paddle.maximum), *n.every())
+    return compute_wide(_each(paddle.maximum), *n.every())
 
 
 @row("Min")
 def _smallest(n: OnnxNode) -> Any:
-    return widened(_each(paddle.minimum), *n.every())
+    return compute_wide(_each(paddle.minimum), *n.every())
 
 
 @row("Sum")
@@ -204,8 +204,8 @@ def _clip(n: OnnxNode) -> Any:
     arrays = [n.array(i) if n.has(i) else None for i in (1, 2)]
     computed = any(n.has(i) and a is None for i, a in zip((1, 2), arrays, strict=True))
     if computed or is_whole(x):
-        x = widened(paddle.maximum, x, n[1]) if n.has(1) else paddle.assign(x)
-        return widened(paddle.minimum, x, n[2]) if n.has(2) else x
+        x = compute_wide(paddle.maximum, x, n[1]) if n.has(1) else paddle.assign(x)
+        return compute_wide(paddle.minimum, x, n[2]) if n.has(2) else x
     low, high = n.number(1, -np.inf), n.number(2, np.inf)
     return paddle.clip(x, float(min(low, high)), float(high))
 
@@ -230,7 +230,7 @@ def _shift(n: OnnxNode) -> Any:
 @row("Cast")
 def _cast(n: OnnxNode) -> Any:
     number = n.whole("to", 0)
-    return _as_type(n, meant(number) or type_name(number))
+    return _as_type(n, declared_type(number) or type_name(number))
 
 
 @row("CastLike")

@@ -14,7 +14,7 @@ from ..tensors import kind_of
 from .rows import row
 
 
-def transformed(x: Any, length: int, inverse: bool, onesided: bool) -> Any:
+def transform(x: Any, length: int, inverse: bool, onesided: bool) -> Any:
     """The transform of *x* along its axis before the last, which holds real parts, or real and imaginary ones."""
     size = x.shape[-2]
     if length < size:
@@ -49,7 +49,7 @@ def _transform(n: OnnxNode) -> Any:
         raise Lacking("an inverse transform of one side")
     order = [i for i in range(rank) if i not in (axis, rank - 1)] + [axis, rank - 1]
     back = [order.index(i) for i in range(rank)]
-    return paddle.transpose(transformed(paddle.transpose(x, order), length, inverse, onesided), back)
+    return paddle.transpose(transform(paddle.transpose(x, order), length, inverse, onesided), back)
 
 
 @row("STFT")
@@ -66,4 +66,4 @@ def _short_time(n: OnnxNode) -> Any:
     frames = paddle.reshape(frames, [x.shape[0], len(places), length, x.shape[2]])
     if n.has(2):
         frames = frames * paddle.reshape(n[2], [1, 1, length, 1])
-    return transformed(frames, length, False, bool(n.whole("onesided", 1)))
+    return transform(frames, length, False, bool(n.whole("onesided", 1)))

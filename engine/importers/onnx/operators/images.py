@@ -102,7 +102,7 @@ def _matrix(axis: Axis, places: Array, weights: Any, reach: int, smooth: bool, i
     return matrix
 
 
-def _along(x: Any, axis: int, matrix: Array) -> Any:
+def _multiply_axis(x: Any, axis: int, matrix: Array) -> Any:
     """*x* with an axis multiplied by a matrix."""
     rank = len(x.shape)
     held = paddle.assign(matrix.astype(kind_of(x)))
@@ -129,7 +129,7 @@ class Resizing:
         if self.rounds not in _ROUNDED or self.mode not in ("nearest", "linear", "bilinear", "cubic"):
             raise Malformed(f"it resizes by {self.mode!r} and {self.rounds!r}")
 
-    def resized(self, x: Any, at: int, axis: Axis) -> Any:
+    def resize(self, x: Any, at: int, axis: Axis) -> Any:
         """*x* with the axis *at* in its new size."""
         if axis.wanted == axis.size and axis.scale == 1 and self.how != "tf_crop_and_resize":
             return x
@@ -139,9 +139,9 @@ class Resizing:
             old = np.clip(_ROUNDED[self.rounds](np.round(places, 6)), 0, axis.size - 1).astype("int64")
             y = paddle.index_select(x, paddle.assign(old), axis=at)
         elif self.mode == "cubic":
-            y = _along(x, at, _matrix(axis, places, _cubic(self.cubic), 2, self.smooth, self.inside, False))
+            y = _multiply_axis(x, at, _matrix(axis, places, _cubic(self.cubic), 2, self.smooth, self.inside, False))
         else:
-            y = _along(x, at, _matrix(axis, places, _linear, 1, self.smooth, self.inside, False))
+            y = _multiply_axis(x, at, _matrix(axis, places, _linear, 1, self.smooth, self.inside, False))
         if not beyond.any():
             return y
         shape = [-1 if i == at else 1 for i in range(len(x.shape))]
@@ -162,16 +162,16 @@ def _resize(n: OnnxNode) -> Any:
         told = n.constant(2, "scales").reshape(-1)
         by_sizes = by_sizes and not told.size
     if by_sizes:
-        return _to_sizes(n, x, axes, part)
+        return _resize_to(n, x, axes, part)
     if told is None or len(told) != len(axes):
         raise Malformed("it lacks scales, or sizes")
     resizing = Resizing(n, False)
     for i, (at, scale) in enumerate(zip(axes, (float(s) for s in told), strict=True)):
-        x = _scaled(resizing, x, at, scale, float(part[i]), float(part[i + len(axes)]))
+        x = _scale(resizing, x, at, scale, float(part[i]), float(part[i + len(axes)]))
     return paddle.assign(x) if x is n[0] else x
 
 
-def _scaled(resizing: Resizing, x: Any, at: int, scale: float, begin: float = 0.0, end: float = 1.0) -> Any:
+def _scale(resizing: Resizing, x: Any, at: int, scale: float, begin: float = 0.0, end: float = 1.0) -> Any:
     size = x.shape[at]
     if scale == 1 and resizing.how != "tf_crop_and_resize":
         return x
@@ -180,10 +180,10 @@ def _scaled(resizing: Resizing, x: Any, at: int, scale: float, begin: float = 0.
     if not 0 < scale * size < 1 << 24:
         raise Malformed(f"it scales {size} by {scale}")
     wanted = math.floor(size * scale * (end - begin) if resizing.how == "tf_crop_and_resize" else size * scale)
-    return resizing.resized(x, at, Axis(size, wanted, scale, begin, end))
+    return resizing.resize(x, at, Axis(size, wanted, scale, begin, end))
 
 
-def _to_sizes(n: OnnxNode, x: Any, axes: list[int], part: Array) -> Any:
+def _resize_to(n: OnnxNode, x: Any, axes: list[int], part: Array) -> Any:
     wanted = n.sizes(3)
     if wanted is None or len(wanted) != len(axes):
         raise Lacking("sizes that are computed")
@@ -205,7 +205,7 @@ def _to_sizes(n: OnnxNode, x: Any, axes: list[int], part: Array) -> Any:
             raise Malformed(f"it asks for a size of {size}")
         new = size if policy == "stretch" else math.floor(scale * x.shape[at] + 0.5)
         axis = Axis(x.shape[at], new, scale, float(part[i]), float(part[i + len(axes)]))
-        x = resizing.resized(x, at, axis)
+        x = resizing.resize(x, at, axis)
     return paddle.assign(x) if x is n[0] else x
 
 
@@ -216,7 +216,7 @@ def _upsample(n: OnnxNode) -> Any:
     scales = n.reals("scales") if n.holds("scales") else n.constant(1, "scales").reshape(-1).tolist()
     resizing = Resizing(n, True)
     for at, scale in enumerate(scales):
-        x = _scaled(resizing, x, at, float(scale))
+        x = _scale(resizing, x, at, float(scale))
     return paddle.assign(x) if x is n[0] else x
 
 

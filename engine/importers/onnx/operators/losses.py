@@ -12,7 +12,7 @@ from ..tensors import kind_of
 from .rows import row
 
 
-def _picked(n: OnnxNode, logs: Any, label: Any, weight: Any) -> Any:
+def _negative_log_likelihood(n: OnnxNode, logs: Any, label: Any, weight: Any) -> Any:
     """The negative logarithm of the probability of each label, reduced as the node says.
 
     *logs* is of shape (N, C, …), *label* (N, …).
@@ -42,10 +42,10 @@ def _picked(n: OnnxNode, logs: Any, label: Any, weight: Any) -> Any:
 
 @row("NegativeLogLikelihoodLoss")
 def _likelihood(n: OnnxNode) -> Any:
-    return _picked(n, n[0], n[1], n.get(2))
+    return _negative_log_likelihood(n, n[0], n[1], n.get(2))
 
 
 @row("SoftmaxCrossEntropyLoss")
 def _cross_entropy(n: OnnxNode) -> Any:
     logs = F.log_softmax(n[0], axis=1)
-    return _picked(n, logs, n[1], n.get(2)), logs
+    return _negative_log_likelihood(n, logs, n[1], n.get(2)), logs

@@ -12,7 +12,7 @@ from ..node import OnnxNode
 from ..tensors import kind_of
 from .elementwise import cast
 from .rows import row
-from .shapes import padded
+from .shapes import pad
 
 
 @row("BatchNormalization", fixed=(3, 4))
@@ -23,24 +23,24 @@ def _batch(n: OnnxNode) -> Any:
     mean, variance = n[3], n[4]
     if not trains:
         if len({kind_of(v) for v in (x, n[1], mean)}) > 1 or len(x.shape) < 2:
-            return _by_hand(x, mean, variance, n[1], n[2], epsilon)
+            return _normalize(x, mean, variance, n[1], n[2], epsilon)
         return F.batch_norm(x, mean, variance, n[1], n[2], training=False, epsilon=epsilon)
     momentum = n.real("momentum", 0.9)
     axes = [a for a in range(len(x.shape)) if a != 1]
     own = paddle.mean(x, axis=axes)
-    spread = paddle.mean(paddle.square(x - _along(own, x)), axis=axes)
-    y = _by_hand(x, own, spread, n[1], n[2], epsilon)
+    spread = paddle.mean(paddle.square(x - _reshape_along(own, x)), axis=axes)
+    y = _normalize(x, own, spread, n[1], n[2], epsilon)
     return y, mean * momentum + own * (1 - momentum), variance * momentum + spread * (1 - momentum)
 
 
-def _along(v: Any, x: Any, axis: int = 1) -> Any:
+def _reshape_along(v: Any, x: Any, axis: int = 1) -> Any:
     """A list of numbers along one axis of *x*."""
     return paddle.reshape(v, [1] * axis + [-1] + [1] * (len(x.shape) - axis - 1)) if len(x.shape) > 1 else v
 
 
-def _by_hand(x: Any, mean: Any, variance: Any, scale: Any, bias: Any, epsilon: float) -> Any:
+def _normalize(x: Any, mean: Any, variance: Any, scale: Any, bias: Any, epsilon: float) -> Any:
     kind = kind_of(x)
-    mean, variance, scale, bias = (cast(_along(v, x), kind) for v in (mean, variance, scale, bias))
+    mean, variance, scale, bias = (cast(_reshape_along(v, x), kind) for v in (mean, variance, scale, bias))
     return (x - mean) * paddle.rsqrt(variance + epsilon) * scale + bias
 
 
@@ -98,7 +98,7 @@ def _local_response(n: OnnxNode) -> Any:
         return F.local_response_norm(x, size, alpha=alpha, beta=beta, k=bias)
     if x.shape[1] < 0:
         raise Lacking("channels whose number is not known")
-    squares = padded(paddle.square(x), 1, (size - 1) // 2, size - 1 - (size - 1) // 2)
+    squares = pad(paddle.square(x), 1, (size - 1) // 2, size - 1 - (size - 1) // 2)
     total = sum(
         (paddle.slice(squares, [1], [i], [i + x.shape[1]]) for i in range(1, size)),
         paddle.slice(squares, [1], [0], [x.shape[1]]),

@@ -147,7 +147,7 @@ def _scatter_nd(n: OnnxNode) -> Any:
 
 
 @row("TensorScatter")
-def _written_behind(n: OnnxNode) -> Any:
+def _append_rows(n: OnnxNode) -> Any:
     """Rows of a cache, from a place of each sample on."""
     x, update = n[0], n[1]
     axis = n.whole("axis", -2) % len(x.shape)

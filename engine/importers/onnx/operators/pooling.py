@@ -18,7 +18,7 @@ from ..node import OnnxNode
 from ..tensors import kind_of
 from .convolutions import OnnxWindows
 from .rows import row
-from .shapes import padded
+from .shapes import pad
 
 LARGEST = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
 AVERAGE = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
@@ -56,7 +56,7 @@ class Pool(OnnxWindows):
     def whole(self, x: Any, value: float) -> Any:
         """*x* with all that windows reach."""
         for i in range(self.rank):
-            x = padded(x, 2 + i, self.before[i], self.after[i] + self.over[i], value=value)
+            x = pad(x, 2 + i, self.before[i], self.after[i] + self.over[i], value=value)
         return x
 
     def slices(self, x: Any) -> list[Any]:
@@ -80,8 +80,8 @@ def _largest(n: OnnxNode) -> Any:
     kind = kind_of(x)
     if kind.startswith(("int", "uint")):
         wide = paddle.cast(x, "float32")
-        return paddle.cast(_largest_of(wide, pool), kind) if len(n.outputs) < 2 else _with_places(n, wide, pool)
-    return _largest_of(x, pool) if len(n.outputs) < 2 else _with_places(n, x, pool)
+        return paddle.cast(_largest_of(wide, pool), kind) if len(n.outputs) < 2 else _pool_with_places(n, wide, pool)
+    return _largest_of(x, pool) if len(n.outputs) < 2 else _pool_with_places(n, x, pool)
 
 
 def _largest_of(x: Any, pool: Pool) -> Any:
@@ -93,7 +93,7 @@ def _largest_of(x: Any, pool: Pool) -> Any:
     return reduce(paddle.maximum, pool.slices(x))
 
 
-def _with_places(n: OnnxNode, x: Any, pool: Pool) -> Any:
+def _pool_with_places(n: OnnxNode, x: Any, pool: Pool) -> Any:
     """The largest elements and where they stand in the whole tensor."""
     if any(d < 0 for d in x.shape):
         raise Lacking("places in a tensor of a size that is not known")
@@ -184,14 +184,14 @@ def _unpool(n: OnnxNode) -> Any:
         if math.prod(wanted) < math.prod(own):
             raise Malformed(f"its output is of shape {wanted}")
         own_places = paddle.reshape(places, [-1])
-        y = _placed(x, own_places, math.prod(own), own)
+        y = _place(x, own_places, math.prod(own), own)
         for i in range(rank):
-            y = padded(y, 2 + i, 0, wanted[2 + i] - own[2 + i])
+            y = pad(y, 2 + i, 0, wanted[2 + i] - own[2 + i])
         return y
-    return _placed(x, paddle.reshape(places, [-1]), math.prod(own), own)
+    return _place(x, paddle.reshape(places, [-1]), math.prod(own), own)
 
 
-def _placed(x: Any, places: Any, count: int, shape: list[int]) -> Any:
+def _place(x: Any, places: Any, count: int, shape: list[int]) -> Any:
     zeros = paddle.zeros([count], dtype=kind_of(x))
     y = paddle.put_along_axis(zeros, places, paddle.reshape(x, [-1]), 0, broadcast=False)
     return paddle.reshape(y, shape)

@@ -13,9 +13,9 @@ import numpy as np
 from gradtool import paddle
 
 from ..errors import Lacking
-from ..narrow import CARRIERS, LIMITS, SMALL, become, to_even
+from ..narrow import CARRIERS, LIMITS, SMALL, become, round_to_even
 from ..node import GraphName, OnnxNode
-from ..tensors import kind_of, meant, type_name
+from ..tensors import declared_type, kind_of, type_name
 from .convolutions import convolution
 from .elementwise import straight
 from .products import product
@@ -40,7 +40,7 @@ def _spread(v: Any, x: Any, axis: int, block: int) -> Any:
     return v
 
 
-def quantized(x: Any, scale: Any, zero: Any, kind: str) -> Any:
+def quantize(x: Any, scale: Any, zero: Any, kind: str) -> Any:
     """*x* in whole numbers of the type *kind*; halves go to the even number."""
     if kind in SMALL:
         return become(x / scale if kind_of(x) == kind_of(scale) else x / paddle.cast(scale, kind_of(x)), kind)
@@ -48,12 +48,12 @@ def quantized(x: Any, scale: Any, zero: Any, kind: str) -> Any:
         raise Lacking(f"numbers of the type {kind}")
     low, high = LIMITS[kind]
     whole = paddle.cast(x / scale if kind_of(x) == kind_of(scale) else x / paddle.cast(scale, kind_of(x)), "float64")
-    even = to_even(whole)
+    even = round_to_even(whole)
     moved = even if zero is None else even + paddle.cast(zero, "float64")
     return paddle.cast(paddle.clip(moved, float(low), float(high)), CARRIERS.get(kind, kind))
 
 
-def restored(x: Any, scale: Any, zero: Any) -> Any:
+def dequantize(x: Any, scale: Any, zero: Any) -> Any:
     """The real numbers that whole numbers stand for."""
     kind = kind_of(scale)
     wide = paddle.cast(x, "float64")
@@ -71,9 +71,9 @@ def _operands(n: OnnxNode, x: Any) -> tuple[Any, Any]:
 def _quantize(n: OnnxNode) -> Any:
     x = n[0]
     number = n.whole("output_dtype", 0) or 2
-    kind = n.meant(2) if n.has(2) else meant(number) or type_name(number)
+    kind = n.declared_type(2) if n.has(2) else declared_type(number) or type_name(number)
     scale, zero = _operands(n, x)
-    return n.made(quantized(x, scale, zero, kind), kind, x)
+    return n.made(quantize(x, scale, zero, kind), kind, x)
 
 
 @row("DequantizeLinear", fixed=(1, 2))
@@ -81,7 +81,7 @@ def _dequantize(n: OnnxNode) -> Any:
     entry = n.entry(0)
     x = n[0]
     scale, zero = _operands(n, x)
-    y = restored(x, scale, zero)
+    y = dequantize(x, scale, zero)
     if n.folding:
         n.builder.note(WEIGHTS)
         return GraphName(entry.name or n.outputs[0], array=np.asarray(y.numpy()), learnt=y.ndim > 0)
@@ -91,7 +91,7 @@ def _dequantize(n: OnnxNode) -> Any:
     return straight(y, entry.real)
 
 
-def _moved(n: OnnxNode, x: int, zero: int, axis: int | None = None) -> Any:
+def _subtract_zero_point(n: OnnxNode, x: int, zero: int, axis: int | None = None) -> Any:
     """Operand *x* without its zero point, in whole numbers of 32 bits."""
     wide = paddle.cast(n[x], "int32")
     if not n.has(zero):
@@ -105,7 +105,7 @@ def _moved(n: OnnxNode, x: int, zero: int, axis: int | None = None) -> Any:
 def _read(n: OnnxNode, i: int, axis: int) -> Any:
     """The real numbers that operand *i* stands for by the scale and the zero point behind it."""
     x, real = n[i], n.entry(i).real
-    y = restored(x, _spread(n[i + 1], x, axis, 0), _spread(n[i + 2], x, axis, 0))
+    y = dequantize(x, _spread(n[i + 1], x, axis, 0), _spread(n[i + 2], x, axis, 0))
     if real is None or kind_of(real) != kind_of(y):
         return y
     n.builder.note(STRAIGHT)
@@ -114,27 +114,27 @@ def _read(n: OnnxNode, i: int, axis: int) -> Any:
 
 @row("MatMulInteger")
 def _whole_product(n: OnnxNode) -> Any:
-    return product(_moved(n, 0, 2, -2), _moved(n, 1, 3, -1))
+    return product(_subtract_zero_point(n, 0, 2, -2), _subtract_zero_point(n, 1, 3, -1))
 
 
 @row("ConvInteger")
 def _whole_convolution(n: OnnxNode) -> Any:
-    x, weight = (paddle.cast(_moved(n, i, i + 2, 0 if i else None), "float64") for i in (0, 1))
+    x, weight = (paddle.cast(_subtract_zero_point(n, i, i + 2, 0 if i else None), "float64") for i in (0, 1))
     return paddle.cast(convolution(n, x, weight, None), "int32")
 
 
 @row("QLinearMatMul")
-def _quantized_product(n: OnnxNode) -> Any:
+def _multiply_quantized(n: OnnxNode) -> Any:
     a, b = _read(n, 0, -2), _read(n, 3, -1)
     wide = paddle.matmul(paddle.cast(a, "float64"), paddle.cast(b, "float64"))
-    return n.made(quantized(wide, n[6], n[7], kind_of(n[7])), real=paddle.cast(wide, kind_of(n[6])))
+    return n.made(quantize(wide, n[6], n[7], kind_of(n[7])), real=paddle.cast(wide, kind_of(n[6])))
 
 
 @row("QLinearConv")
-def _quantized_convolution(n: OnnxNode) -> Any:
+def _convolve_quantized(n: OnnxNode) -> Any:
     x, weight = _read(n, 0, 1), _read(n, 3, 0)
     y = convolution(n, x, weight, None)
     if n.has(8):
         scale = paddle.reshape(n[1], []) * n[4]
         y = y + paddle.reshape(paddle.cast(n[8], kind_of(y)) * scale, [1, -1] + [1] * (len(y.shape) - 2))
-    return n.made(quantized(y, paddle.reshape(n[6], []), paddle.reshape(n[7], []), kind_of(n[7])), real=y)
+    return n.made(quantize(y, paddle.reshape(n[6], []), paddle.reshape(n[7], []), kind_of(n[7])), real=y)

@@ -95,7 +95,7 @@ class RecurrentLayer:
         first = paddle.squeeze(paddle.slice(self.x, [0], [0], [1]), axis=[0])
         return paddle.expand(paddle.sum(first * 0, axis=-1, keepdim=True), [-1, self.size])
 
-    def clipped(self, x: Any) -> Any:
+    def clip_input(self, x: Any) -> Any:
         """What goes into an activation."""
         return paddle.clip(x, -self.clip, self.clip) if self.clip else x
 
@@ -115,8 +115,8 @@ class RecurrentLayer:
                 after = once(rows_of[t], *state)
                 made[t] = after[0]
                 if self.lengths is not None:
-                    after = self._held(t, after, state)
-                    made[t] = self._held(t, made[t : t + 1], [paddle.zeros_like(made[t])])[0]
+                    after = self._hold_finished(t, after, state)
+                    made[t] = self._hold_finished(t, made[t : t + 1], [paddle.zeros_like(made[t])])[0]
                 state = after
             outputs.append(paddle.stack(made, axis=0))
             ends.append(state)
@@ -125,7 +125,7 @@ class RecurrentLayer:
         y = paddle.transpose(y, [2, 0, 1, 3]) if self.batch_first else y
         return (y, *(paddle.stack([end[i] for end in ends], axis=axis) for i in range(states)))
 
-    def _held(self, t: int, after: Any, before: Any) -> tuple[Any, ...]:
+    def _hold_finished(self, t: int, after: Any, before: Any) -> tuple[Any, ...]:
         """The states of those sequences that have a step *t*; those that are over stay as they were."""
         lasts = paddle.unsqueeze(
             paddle.greater_than(self.lengths, paddle.assign(np.asarray(t, kind_of(self.lengths)))), [1]
@@ -154,7 +154,7 @@ def _plain(n: OnnxNode) -> Any:
     def step(d: int) -> Callable[..., tuple[Any, ...]]:
         weight, again, first, second = layer.sums(d)
         f = layer.activations[d]
-        return lambda x, h: (f(layer.clipped(_linear(x, weight, first) + _linear(h, again, second))),)
+        return lambda x, h: (f(layer.clip_input(_linear(x, weight, first) + _linear(h, again, second))),)
 
     return layer.run(step, 1)
 
@@ -172,23 +172,23 @@ def _long_short(n: OnnxNode) -> Any:
         def once(x: Any, h: Any, c: Any) -> tuple[Any, ...]:
             gates = _linear(x, weight, first) + _linear(h, again, second)
             i, o, forget, new = paddle.split(gates, 4, axis=-1)
-            i = f(layer.clipped(_peeped(i, peep[0], c)))
-            forget = 1 - i if coupled else f(layer.clipped(_peeped(forget, peep[2], c)))
-            after = forget * c + i * g(layer.clipped(new))
-            o = f(layer.clipped(_peeped(o, peep[1], after)))
-            return o * h_of(layer.clipped(after)), after
+            i = f(layer.clip_input(_add_peephole(i, peep[0], c)))
+            forget = 1 - i if coupled else f(layer.clip_input(_add_peephole(forget, peep[2], c)))
+            after = forget * c + i * g(layer.clip_input(new))
+            o = f(layer.clip_input(_add_peephole(o, peep[1], after)))
+            return o * h_of(layer.clip_input(after)), after
 
         return once
 
     return layer.run(step, 2)
 
 
-def _peeped(gate: Any, weight: Any, cell: Any) -> Any:
+def _add_peephole(gate: Any, weight: Any, cell: Any) -> Any:
     return gate if weight is None else gate + weight * cell
 
 
 @row("GRU")
-def _gated(n: OnnxNode) -> Any:
+def _gate(n: OnnxNode) -> Any:
     layer = RecurrentLayer(n, 3, ["Sigmoid", "Tanh"])
     resets_after = bool(n.whole("linear_before_reset", 0))
 
@@ -200,10 +200,10 @@ def _gated(n: OnnxNode) -> Any:
 
         def once(x: Any, h: Any) -> tuple[Any, ...]:
             z, r, new = paddle.split(_linear(x, weight, first), 3, axis=-1)
-            z = f(layer.clipped(z + _linear(h, parts[0], biases[0])))
-            r = f(layer.clipped(r + _linear(h, parts[1], biases[1])))
+            z = f(layer.clip_input(z + _linear(h, parts[0], biases[0])))
+            r = f(layer.clip_input(r + _linear(h, parts[1], biases[1])))
             again_h = r * _linear(h, parts[2], biases[2]) if resets_after else _linear(r * h, parts[2], biases[2])
-            return ((1 - z) * g(layer.clipped(new + again_h)) + z * h,)
+            return ((1 - z) * g(layer.clip_input(new + again_h)) + z * h,)
 
         return once
 

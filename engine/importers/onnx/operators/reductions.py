@@ -40,14 +40,14 @@ def _extreme(function: Function) -> Function:
     def reduce(x: Any, axis: Any, keepdim: bool) -> Any:
         kind = kind_of(x)
         if 0 in x.shape:
-            return _of_none(x, axis, keepdim, function is paddle.max)
+            return _empty_extreme(x, axis, keepdim, function is paddle.max)
         whole = paddle.cast(x, "int32") if kind in ("bool", "int8", "uint8", "int16") else x
         return cast(function(whole, axis=axis, keepdim=keepdim), kind)
 
     return reduce
 
 
-def _of_none(x: Any, axis: Any, keepdim: bool, largest: bool) -> Any:
+def _empty_extreme(x: Any, axis: Any, keepdim: bool, largest: bool) -> Any:
     """The largest or smallest of no element: whatever every element is beyond."""
     kind = dtype(kind_of(x))
     limits = (-np.inf, np.inf) if kind.is_floating else (False, True) if kind.name == "bool" else None
@@ -84,7 +84,7 @@ REDUCED: dict[str, tuple[Function, Function, Function]] = {
 """Operator -> what is done to each element, how they become one, and what is done to that."""
 
 
-def _reduced(before: Function, reduce: Function, after: Function) -> Callable[[OnnxNode], Any]:
+def _reduce(before: Function, reduce: Function, after: Function) -> Callable[[OnnxNode], Any]:
     def emit(n: OnnxNode) -> Any:
         axes, nothing = _axes(n)
         x = n[0]
@@ -97,7 +97,7 @@ def _reduced(before: Function, reduce: Function, after: Function) -> Callable[[O
 
 
 for _kind, _parts in REDUCED.items():
-    row(_kind)(_reduced(*_parts))
+    row(_kind)(_reduce(*_parts))
 
 
 @row("ArgMax", "ArgMin")
@@ -110,21 +110,21 @@ def _arg(n: OnnxNode) -> Any:
 
 
 @row("CumSum")
-def _running_sum(n: OnnxNode) -> Any:
-    return _running(n, lambda x, axis: cast(paddle.cumsum(x, axis=axis), kind_of(x)), lambda y, x: y - x)
+def _cumulative_sum(n: OnnxNode) -> Any:
+    return _cumulate(n, lambda x, axis: cast(paddle.cumsum(x, axis=axis), kind_of(x)), lambda y, x: y - x)
 
 
 @row("CumProd")
-def _running_product(n: OnnxNode) -> Any:
-    def shifted(y: Any, x: Any) -> Any:
+def _cumulative_product(n: OnnxNode) -> Any:
+    def shift(y: Any, x: Any) -> Any:
         axis = n.ints(1)[0] % len(x.shape)
         first = paddle.ones_like(paddle.slice(x, [axis], [0], [1]))
         return paddle.concat([first, paddle.slice(y, [axis], [0], [x.shape[axis] - 1])], axis=axis)
 
-    return _running(n, lambda x, axis: cast(paddle.cumprod(x, dim=axis), kind_of(x)), shifted)
+    return _cumulate(n, lambda x, axis: cast(paddle.cumprod(x, dim=axis), kind_of(x)), shift)
 
 
-def _running(n: OnnxNode, function: Callable[[Any, int], Any], exclusive: Callable[[Any, Any], Any]) -> Any:
+def _cumulate(n: OnnxNode, function: Callable[[Any, int], Any], exclusive: Callable[[Any, Any], Any]) -> Any:
     x = n[0]
     axis = n.ints(1, "an axis")[0] % len(x.shape)
     reverse = bool(n.whole("reverse", 0))

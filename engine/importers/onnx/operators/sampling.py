@@ -41,13 +41,13 @@ def _weights(t: Any) -> list[Any]:
     def far(d: Any) -> Any:
         return ((_A * d - 5 * _A) * d + 8 * _A) * d - 4 * _A
 
-    def near(d: Any) -> Any:
+    def near_weight(d: Any) -> Any:
         return ((_A + 2) * d - (_A + 3)) * d * d + 1
 
-    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
+    return [far(t + 1), near_weight(t), near_weight(1 - t), far(2 - t)]
 
 
-def _along(share: Any, size: int, beyond: str, corners: bool) -> list[tuple[Any, Any]]:
+def _cubic_weights(share: Any, size: int, beyond: str, corners: bool) -> list[tuple[Any, Any]]:
     """For the four elements around each place along an axis: which they are, and what they weigh."""
     at = (share + 1) * ((size - 1) / 2) if corners else ((share + 1) * size - 1) / 2
     first = paddle.floor(at)
@@ -59,12 +59,12 @@ def _along(share: Any, size: int, beyond: str, corners: bool) -> list[tuple[Any,
             inside = paddle.logical_and(place >= 0, place <= size - 1)
             weight = weight * paddle.cast(inside, kind_of(weight))
         if beyond == "reflection":
-            place = _mirrored(place, 0.0, size - 1.0) if corners else _mirrored(place, -0.5, size - 0.5)
+            place = _mirror(place, 0.0, size - 1.0) if corners else _mirror(place, -0.5, size - 0.5)
         taps.append((paddle.cast(paddle.clip(place, 0.0, size - 1.0), "int64"), weight))
     return taps
 
 
-def _mirrored(place: Any, low: float, high: float) -> Any:
+def _mirror(place: Any, low: float, high: float) -> Any:
     """Whole numbers, mirrored at both ends until they lie between them."""
     span = high - low
     if span <= 0:
@@ -85,8 +85,8 @@ def _cubic_samples(x: Any, grid: Any, beyond: str, corners: bool) -> Any:
     batch, channels, height, width = x.shape
     rows, columns = grid.shape[1:3]
     flat = paddle.reshape(x, [batch, channels, height * width])
-    across = _along(grid[:, :, :, 0], width, beyond, corners)
-    down = _along(grid[:, :, :, 1], height, beyond, corners)
+    across = _cubic_weights(grid[:, :, :, 0], width, beyond, corners)
+    down = _cubic_weights(grid[:, :, :, 1], height, beyond, corners)
     total = None
     for row_at, row_weight in down:
         for column_at, column_weight in across:

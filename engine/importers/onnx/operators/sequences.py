@@ -34,7 +34,7 @@ def _place(n: OnnxNode, i: int, count: int) -> int:
 
 
 @row("SequenceConstruct", folds=False)
-def _constructed(n: OnnxNode) -> Any:
+def _construct(n: OnnxNode) -> Any:
     return _sequence(n, [n.entry(i) for i in range(len(n))])
 
 
@@ -44,7 +44,7 @@ def _empty(n: OnnxNode) -> Any:
 
 
 @row("SequenceAt", folds=False)
-def _at(n: OnnxNode) -> Any:
+def _element(n: OnnxNode) -> Any:
     entries = _entries(n, 0)
     return entries[_place(n, 1, len(entries))]
 
@@ -55,7 +55,7 @@ def _length(n: OnnxNode) -> Any:
 
 
 @row("SequenceInsert", folds=False)
-def _inserted(n: OnnxNode) -> Any:
+def _insert(n: OnnxNode) -> Any:
     entries = list(_entries(n, 0))
     place = n.ints(2, "a place in a sequence")[0] if n.has(2) else len(entries)
     entries.insert(place, n.entry(1))
@@ -63,7 +63,7 @@ def _inserted(n: OnnxNode) -> Any:
 
 
 @row("SequenceErase", folds=False)
-def _erased(n: OnnxNode) -> Any:
+def _erase(n: OnnxNode) -> Any:
     entries = list(_entries(n, 0))
     if not entries:
         raise Malformed("it takes an element out of an empty sequence")
@@ -90,7 +90,7 @@ def _split(n: OnnxNode) -> Any:
 
 
 @row("ConcatFromSequence", folds=False)
-def _joined(n: OnnxNode) -> Any:
+def _join(n: OnnxNode) -> Any:
     values = [n.builder.value(e, False) for e in _entries(n, 0)]
     if not values:
         raise Malformed("it joins an empty sequence")

@@ -17,12 +17,12 @@ from .activations import flat
 from .rows import row
 
 
-def picked(tensor: Any, i: int) -> Any:
+def pick(tensor: Any, i: int) -> Any:
     """Element *i* of a list of sizes, as a variable with one element."""
     return paddle.slice(tensor, [0], [i], [i + 1])
 
 
-def mixed(n: OnnxNode, i: int, spare: bool = False) -> Any:
+def mixed_sizes(n: OnnxNode, i: int, spare: bool = False) -> Any:
     """Operand *i*, a list of sizes: numbers where they are known, variables elsewhere.
 
     Args:
@@ -36,12 +36,12 @@ def mixed(n: OnnxNode, i: int, spare: bool = False) -> Any:
         return known
     if spare and len(known) == len(held) - 1 and -1 not in known:
         return [-1 if d is None else d for d in held]
-    return [picked(n[i], j) if d is None else d for j, d in enumerate(held)]
+    return [pick(n[i], j) if d is None else d for j, d in enumerate(held)]
 
 
 @row("Shape", folds=False)
 def _shape(n: OnnxNode) -> Any:
-    held = sizes.followed(n) or []
+    held = sizes.follow(n) or []
     if all(d is not None for d in held):
         return np.asarray(held, "int64")
     start, end = n.whole("start", 0), n.whole("end", len(n[0].shape))
@@ -61,33 +61,33 @@ def _reshape(n: OnnxNode) -> Any:
     x = n[0]
     if n.holds("shape"):
         return paddle.reshape(x, n.wholes("shape"))
-    shape = mixed(n, 1, spare=True)
+    shape = mixed_sizes(n, 1, spare=True)
     if isinstance(shape, list) and any(isinstance(d, int) and d == 0 for d in shape):
         if not all(isinstance(d, int) for d in shape):
-            return paddle.reshape(x, _with_own(x, shape, n))
+            return paddle.reshape(x, _fill_own_sizes(x, shape, n))
         if n.whole("allowzero", 0):
-            return paddle.reshape(x, _with_zero(x, shape))
+            return paddle.reshape(x, _allow_zero(x, shape))
         if len(shape) > len(x.shape) and 0 in shape[len(x.shape) :]:
             raise Malformed("it keeps a size that its operand has not")
         if 0 in x.shape:
-            shape = _with_zero(x, [x.shape[j] if d == 0 else d for j, d in enumerate(shape)])
+            shape = _allow_zero(x, [x.shape[j] if d == 0 else d for j, d in enumerate(shape)])
     if isinstance(shape, list) and not shape:
         return paddle.reshape(x, [])
     return paddle.reshape(x, shape)
 
 
-def _with_own(x: Any, shape: list[Any], n: OnnxNode) -> list[Any]:
+def _fill_own_sizes(x: Any, shape: list[Any], n: OnnxNode) -> list[Any]:
     """A shape of numbers and variables in which 0 means the operand's own size."""
     if n.whole("allowzero", 0):
         raise Lacking("a size of 0 beside sizes that are computed")
     every = paddle.shape(x)
-    own = [picked(every, j) if d < 0 else d for j, d in enumerate(x.shape)]
+    own = [pick(every, j) if d < 0 else d for j, d in enumerate(x.shape)]
     if any(isinstance(d, int) and d == 0 and j >= len(own) for j, d in enumerate(shape)):
         raise Malformed("it keeps a size that its operand has not")
     return [own[j] if isinstance(d, int) and d == 0 else d for j, d in enumerate(shape)]
 
 
-def _with_zero(x: Any, shape: list[int]) -> list[int]:
+def _allow_zero(x: Any, shape: list[int]) -> list[int]:
     """A shape in which 0 means no element: as Paddle takes it."""
     if any(d < 0 for d in shape):
         rest = math.prod(d for d in shape if d >= 0)
@@ -143,7 +143,7 @@ def _transpose(n: OnnxNode) -> Any:
 
 @row("Expand")
 def _expand(n: OnnxNode) -> Any:
-    x, shape = n[0], mixed(n, 1)
+    x, shape = n[0], mixed_sizes(n, 1)
     if not isinstance(shape, list):
         raise Lacking("a shape that is computed")
     rank = max(len(shape), len(x.shape))
@@ -162,7 +162,7 @@ def _larger(own: int, asked: Any) -> Any:
 
 @row("Tile")
 def _tile(n: OnnxNode) -> Any:
-    repeats = mixed(n, 1)
+    repeats = mixed_sizes(n, 1)
     return paddle.tile(n[0], repeats) if not isinstance(repeats, list) or repeats else paddle.assign(n[0])
 
 
@@ -218,12 +218,12 @@ def _slice(n: OnnxNode) -> Any:
 
 
 def _bounds(n: OnnxNode, i: int) -> list[Any]:
-    bounds = mixed(n, i)
+    bounds = mixed_sizes(n, i)
     if not isinstance(bounds, list):
         shape = bounds.shape
         if len(shape) != 1 or shape[0] < 0:
             raise Lacking("bounds that are computed")
-        return [picked(bounds, j) for j in range(shape[0])]
+        return [pick(bounds, j) for j in range(shape[0])]
     return bounds
 
 
@@ -271,11 +271,11 @@ def _pad(n: OnnxNode) -> Any:
     if half != len(axes):
         raise Malformed(f"{len(pads)} pads for {len(axes)} axes")
     for axis, before, after in zip(axes, pads[:half], pads[half:], strict=True):
-        x = padded(x, axis, before, after, mode, value)
+        x = pad(x, axis, before, after, mode, value)
     return paddle.assign(x) if x is n[0] else x
 
 
-def padded(x: Any, axis: int, before: int, after: int, mode: str = "constant", value: Any = 0) -> Any:
+def pad(x: Any, axis: int, before: int, after: int, mode: str = "constant", value: Any = 0) -> Any:
     """*x* with elements more (below 0: fewer) at both ends of an axis."""
     size = x.shape[axis]
     if before < 0 or after < 0:
@@ -344,7 +344,7 @@ def _triangle(n: OnnxNode) -> Any:
 
 
 @row("CenterCropPad")
-def _centred(n: OnnxNode) -> Any:
+def _crop_or_pad(n: OnnxNode) -> Any:
     """Cut or filled up at both ends."""
     x, wanted = n[0], n.ints(1, "a shape")
     rank = len(x.shape)
@@ -353,7 +353,5 @@ def _centred(n: OnnxNode) -> Any:
         if x.shape[axis] < 0:
             raise Lacking("a size that is not known")
         more = size - x.shape[axis]
-        x = padded(
-            x, axis, more // 2 if more >= 0 else -(-more // 2), more - (more // 2 if more >= 0 else -(-more // 2))
-        )
+        x = pad(x, axis, more // 2 if more >= 0 else -(-more // 2), more - (more // 2 if more >= 0 else -(-more // 2)))
     return paddle.assign(x) if x is n[0] else x

@@ -17,7 +17,7 @@ from ..writing import GraphWriter, MissingRow, OnnxCall
 from .rows import writes
 
 
-def _within(blocks: Iterable[Any]) -> Iterator[Operator]:
+def _all_operators(blocks: Iterable[Any]) -> Iterator[Operator]:
     """The operators of blocks, and of those inside them."""
     todo = list(blocks)
     while todo:
@@ -26,23 +26,23 @@ def _within(blocks: Iterable[Any]) -> Iterator[Operator]:
         todo += (block for op in ops for block in op.sub_blocks)
 
 
-def _needed(op: Operator, inside: Any) -> list[Variable]:
+def _values_for_backward(op: Operator, inside: Any) -> list[Variable]:
     """The values of a block, and of those inside it, that its backward block reads."""
     backward = [b for b in op.block.program.blocks if b.forward_block_idx == inside.idx]
-    made = {v for other in _within([inside]) for v in other.output_variables() if v.block is not op.block}
-    read = (v for other in _within(backward) for v in other.input_variables())
+    made = {v for other in _all_operators([inside]) for v in other.output_variables() if v.block is not op.block}
+    read = (v for other in _all_operators(backward) for v in other.input_variables())
     return [v for v in dict.fromkeys(read) if v.kind == DENSE and v in made]
 
 
-def _nothing(w: GraphWriter, v: Variable) -> str:
+def _empty_zeros(w: GraphWriter, v: Variable) -> str:
     """Zeros in the type of a variable, without any element where its sizes are not all known."""
     shape = w.constant([max(d, 0) for d in v.shape])
     return w.node("Expand", w.number(0, v), shape)
 
 
-def _before(w: GraphWriter, v: Variable) -> str:
+def _value_before(w: GraphWriter, v: Variable) -> str:
     """What a variable is where its block does not run."""
-    return w.of(v) if w.has_value(v) else _nothing(w, v)
+    return w.of(v) if w.has_value(v) else _empty_zeros(w, v)
 
 
 def _expect_dense(variables: Sequence[Variable]) -> None:
@@ -54,7 +54,7 @@ def _expect_dense(variables: Sequence[Variable]) -> None:
 def _branch(c: OnnxCall) -> Any:
     w, inside = c.w, c.op.sub_blocks[0]
     results = [v for v in c.results("Out") if v is not None]
-    needed = _needed(c.op, inside)
+    needed = _values_for_backward(c.op, inside)
     _expect_dense(results)
     with w.graph() as then:
         w.write(inside.ops)
@@ -62,15 +62,15 @@ def _branch(c: OnnxCall) -> Any:
             then.give(w.of(v), v)
     with w.graph() as other:
         for v in results:
-            other.give(_before(w, v), v)
+            other.give(_value_before(w, v), v)
         for v in needed:
-            other.give(_nothing(w, v), v)
-    made = _taken(c, then, other)
+            other.give(_empty_zeros(w, v), v)
+    made = _write_branch(c, then, other)
     w.values.update(zip(needed, made[len(results) :], strict=True))
     return {"Out": made[: len(results)]}
 
 
-def _taken(c: OnnxCall, then: Any, other: Any) -> list[str]:
+def _write_branch(c: OnnxCall, then: Any, other: Any) -> list[str]:
     """An ``If`` by the condition of a block."""
     condition = c.w.node("Reshape", c["Cond"], c.w.constant([], "int64"))
     return c.w.several("If", [condition], then.count, then_branch=then.proto("then"), else_branch=other.proto("else"))
@@ -90,7 +90,7 @@ def _branch_back(c: OnnxCall) -> Any:
     with w.graph() as other:
         for x, _ in wanted:
             other.give(_zeros(w, x), x)
-    made = iter(_taken(c, then, other))
+    made = iter(_write_branch(c, then, other))
     return {"Input@GRAD": [None if gradient is None else next(made) for _, gradient in pairs]}
 
 
@@ -99,7 +99,7 @@ def _zeros(w: GraphWriter, like: Variable) -> str:
 
 
 @writes("select_input")
-def _selected(c: OnnxCall) -> Any:
+def _select(c: OnnxCall) -> Any:
     w, choices = c.w, c.many("X")
     if len(choices) != 2:
         raise MissingRow(f"of {len(choices)} branches")
@@ -115,7 +115,7 @@ def _selected(c: OnnxCall) -> Any:
 
 
 @writes("select_output")
-def _handed_on(c: OnnxCall) -> Any:
+def _hand_on(c: OnnxCall) -> Any:
     """To both branches: the gradient of the one that was not taken does not look at it."""
     return {"Out": [c.w.node("Identity", c["X"]) for _ in c.results("Out")]}
 

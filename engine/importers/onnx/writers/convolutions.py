@@ -50,7 +50,7 @@ def _convolution(c: OnnxCall) -> Any:
 
 
 @writes_images("conv2d_transpose", "depthwise_conv2d_transpose", "conv3d_transpose")
-def _transposed(c: OnnxCall) -> Any:
+def _transpose(c: OnnxCall) -> Any:
     c.only("Bias")
     x, out, window = c.var("Input"), c.out("Output"), c.var("Filter").shape[2:]
     how = _windows(c, x.shape[2:], transposed=True)
@@ -62,7 +62,7 @@ def _transposed(c: OnnxCall) -> Any:
     return {"Output": c.w.node("ConvTranspose", c["Input"], c["Filter"], **how, output_padding=more)}
 
 
-def _of_filter(w: GraphWriter, x: str, xv: Variable, g: str, weight: Variable, how: dict[str, Any]) -> str:
+def _filter_gradient(w: GraphWriter, x: str, xv: Variable, g: str, weight: Variable, how: dict[str, Any]) -> str:
     """The gradient of a filter: what goes in, convolved with what arrives; batch and channels change places."""
     groups, size = how["group"], weight.shape[2:]
     swapped = [1, 0, *range(2, 2 + len(size))]
@@ -93,17 +93,17 @@ def _convolution_back(c: OnnxCall) -> Any:
         more = _rest(how, weight.shape[2:], g.shape[2:], x.shape[2:])
         made["Input@GRAD"] = w.node("ConvTranspose", c["Output@GRAD"], c["Filter"], **how, output_padding=more)
     if c.out("Filter@GRAD") is not None:
-        made["Filter@GRAD"] = _of_filter(w, c["Input"], x, c["Output@GRAD"], weight, how)
+        made["Filter@GRAD"] = _filter_gradient(w, c["Input"], x, c["Output@GRAD"], weight, how)
     return made
 
 
 @writes_images("conv2d_transpose_grad", "depthwise_conv2d_transpose_grad", "conv3d_transpose_grad")
-def _transposed_back(c: OnnxCall) -> Any:
+def _transpose_gradient(c: OnnxCall) -> Any:
     c.only("Bias")
     w, x, weight, g = c.w, c.var("Input"), c.var("Filter"), c.var("Output@GRAD")
     how, made = _windows(c, x.shape[2:], transposed=True), {}
     if c.out("Input@GRAD") is not None:
         made["Input@GRAD"] = w.node("Conv", c["Output@GRAD"], c["Filter"], **how)
     if c.out("Filter@GRAD") is not None:
-        made["Filter@GRAD"] = _of_filter(w, c["Output@GRAD"], g, c["Input"], weight, how)
+        made["Filter@GRAD"] = _filter_gradient(w, c["Output@GRAD"], g, c["Input"], weight, how)
     return made

@@ -30,13 +30,13 @@ def _unary(kind: str) -> Callable[[OnnxCall], Any]:
 
 def _binary(kind: str) -> Callable[[OnnxCall], Any]:
     def write(c: OnnxCall) -> Any:
-        x, y = aligned(c)
+        x, y = align(c)
         return c.w.node(kind, x, y)
 
     return write
 
 
-def aligned(c: OnnxCall) -> tuple[str, str]:
+def align(c: OnnxCall) -> tuple[str, str]:
     """Both operands; the second one with axes of 1 where the attribute ``axis`` places it elsewhere than at the end."""
     x, y, axis = c.var("X"), c.var("Y"), c.attrs.get("axis", -1)
     if axis in (-1, len(x.shape) - len(y.shape)) or len(x.shape) <= len(y.shape):
@@ -58,9 +58,9 @@ def _not_equal(c: OnnxCall) -> Any:
 
 
 @writes("elementwise_floordiv", "elementwise_mod")
-def _divided(c: OnnxCall) -> Any:
+def _divide(c: OnnxCall) -> Any:
     """Quotients are rounded down, and remainders have the sign of the divisor; ``Div`` cuts whole quotients off."""
-    w, (x, y), out = c.w, aligned(c), c.out()
+    w, (x, y), out = c.w, align(c), c.out()
     assert out is not None
     if out.dtype.is_floating:
         down = w.node("Floor", w.node("Div", x, y))
@@ -168,7 +168,7 @@ def _normal(w: GraphWriter, value: str, x: Variable, rough: bool) -> str:
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
-def summed(w: GraphWriter, value: str, of: Sequence[int], like: Variable, axis: int = -1) -> str:
+def reduce_to(w: GraphWriter, value: str, of: Sequence[int], like: Variable, axis: int = -1) -> str:
     """*value*, of the shape *of*, added up over the axes along which *like* was broadcast.
 
     Args:
@@ -189,12 +189,12 @@ def _both(compute: Callable[[OnnxCall, str, str, str], tuple[str, str]]) -> Call
     def write(c: OnnxCall) -> Any:
         x, y, g = c.var("X"), c.var("Y"), c.var("Out@GRAD")
         axis = c.attrs.get("axis", -1) if len(y.shape) < len(x.shape) else -1
-        dx, dy = compute(c, *aligned(c), c["Out@GRAD"])
+        dx, dy = compute(c, *align(c), c["Out@GRAD"])
         made = {}
         if c.out("X@GRAD") is not None:
-            made["X@GRAD"] = summed(c.w, dx, g.shape, x)
+            made["X@GRAD"] = reduce_to(c.w, dx, g.shape, x)
         if c.out("Y@GRAD") is not None:
-            made["Y@GRAD"] = summed(c.w, dy, g.shape, y, axis)
+            made["Y@GRAD"] = reduce_to(c.w, dy, g.shape, y, axis)
         return made
 
     return write
@@ -235,7 +235,7 @@ def _slope(compute: Callable[[OnnxCall], str]) -> Callable[[OnnxCall], Any]:
     return lambda c: c.w.node("Mul", c["Out@GRAD"], compute(c))
 
 
-def _above(c: OnnxCall, slot: str, value: float = 0.0) -> str:
+def _is_above(c: OnnxCall, slot: str, value: float = 0.0) -> str:
     """1 where an operand is above a number, else 0."""
     v = c.var(slot)
     larger = c.w.node("Greater", c[slot], c.w.number(value, v))
@@ -321,7 +321,7 @@ SLOPES: dict[str, Callable[[OnnxCall], str]] = {
     "cos": lambda c: c.w.node("Neg", c.w.node("Sin", c["X"])),
     "pow": _power_slope,
     "reciprocal": lambda c: c.w.node("Neg", c.w.node("Mul", c["Out"], c["Out"])),
-    "relu": lambda c: _above(c, "Out"),
+    "relu": lambda c: _is_above(c, "Out"),
     "relu6": _relu6_slope,
     "rsqrt": _rsqrt_slope,
     "sin": lambda c: c.w.node("Cos", c["X"]),
@@ -350,8 +350,8 @@ def _where_gradients(c: OnnxCall) -> Any:
     w, g = c.w, c.var("Out@GRAD")
     zero = w.number(0, g)
     return {
-        "X@GRAD": summed(w, w.node("Where", c["Condition"], c["Out@GRAD"], zero), g.shape, c.var("X")),
-        "Y@GRAD": summed(w, w.node("Where", c["Condition"], zero, c["Out@GRAD"]), g.shape, c.var("Y")),
+        "X@GRAD": reduce_to(w, w.node("Where", c["Condition"], c["Out@GRAD"], zero), g.shape, c.var("X")),
+        "Y@GRAD": reduce_to(w, w.node("Where", c["Condition"], zero, c["Out@GRAD"]), g.shape, c.var("Y")),
     }
 
 
@@ -368,7 +368,7 @@ def _hard_swish_back(c: OnnxCall) -> Any:
 
 
 @writes("dropout", "dropout_grad")
-def _kept(c: OnnxCall) -> Any:
+def _keep(c: OnnxCall) -> Any:
     """The test form: everything is kept, in the proportion that training has."""
     if not c.attrs["is_test"]:
         raise MissingRow("that draws")

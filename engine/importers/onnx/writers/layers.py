@@ -9,11 +9,11 @@ import numpy as np
 from ....ir.variable import Variable
 from ..tensors import type_number
 from ..writing import GraphWriter, MissingRow, OnnxCall
-from .elementwise import summed
+from .elementwise import reduce_to
 from .rows import writes
 
 
-def _turned(w: GraphWriter, value: str, v: Variable) -> str:
+def _transpose(w: GraphWriter, value: str, v: Variable) -> str:
     """A matrix, or many of them, transposed."""
     rank = len(v.shape)
     return w.node("Transpose", value, perm=[*range(rank - 2), rank - 1, rank - 2])
@@ -24,8 +24,8 @@ def _product(c: OnnxCall) -> Any:
     x, y = c.var("X"), c.var("Y")
     if 1 in (len(x.shape), len(y.shape)) and (c.attrs["trans_x"] or c.attrs["trans_y"]):
         raise MissingRow("of vectors")
-    a = _turned(c.w, c["X"], x) if c.attrs["trans_x"] else c["X"]
-    b = _turned(c.w, c["Y"], y) if c.attrs["trans_y"] else c["Y"]
+    a = _transpose(c.w, c["X"], x) if c.attrs["trans_x"] else c["X"]
+    b = _transpose(c.w, c["Y"], y) if c.attrs["trans_y"] else c["Y"]
     return c.w.node("MatMul", a, b)
 
 
@@ -37,16 +37,16 @@ def _product_back(c: OnnxCall) -> Any:
     made = {}
     arrived = c["Out@GRAD"]
     if c.out("X@GRAD") is not None:
-        other = c["Y"] if c.attrs["trans_y"] else _turned(w, c["Y"], y)
+        other = c["Y"] if c.attrs["trans_y"] else _transpose(w, c["Y"], y)
         dx = w.node("MatMul", arrived, other)
         shape = (*g.shape[:-1], x.shape[-2] if c.attrs["trans_x"] else x.shape[-1])
-        dx = _turned(w, dx, g) if c.attrs["trans_x"] else dx
-        made["X@GRAD"] = summed(w, dx, (*shape[:-2], *x.shape[-2:]), x)
+        dx = _transpose(w, dx, g) if c.attrs["trans_x"] else dx
+        made["X@GRAD"] = reduce_to(w, dx, (*shape[:-2], *x.shape[-2:]), x)
     if c.out("Y@GRAD") is not None:
-        other = c["X"] if c.attrs["trans_x"] else _turned(w, c["X"], x)
+        other = c["X"] if c.attrs["trans_x"] else _transpose(w, c["X"], x)
         dy = w.node("MatMul", other, arrived)
-        dy = _turned(w, dy, g) if c.attrs["trans_y"] else dy
-        made["Y@GRAD"] = summed(w, dy, (*g.shape[:-2], *y.shape[-2:]), y)
+        dy = _transpose(w, dy, g) if c.attrs["trans_y"] else dy
+        made["Y@GRAD"] = reduce_to(w, dy, (*g.shape[:-2], *y.shape[-2:]), y)
     return made
 
 
@@ -54,7 +54,7 @@ def _product_back(c: OnnxCall) -> Any:
 def _flat_product(c: OnnxCall) -> Any:
     w, out = c.w, c.out()
     assert out is not None
-    y = w.node("MatMul", *_flattened(c))
+    y = w.node("MatMul", *_flatten(c))
     if len(out.shape) == 2:
         return y
     if out.shape.count(-1) < 2:
@@ -65,7 +65,7 @@ def _flat_product(c: OnnxCall) -> Any:
     return w.node("Reshape", y, w.node("Concat", rows, columns, axis=0))
 
 
-def _flattened(c: OnnxCall) -> tuple[str, str]:
+def _flatten(c: OnnxCall) -> tuple[str, str]:
     """Both operands as matrices."""
     x, y = c.attrs["x_num_col_dims"], c.attrs["y_num_col_dims"]
     return c.w.node("Flatten", c["X"], axis=int(x)), c.w.node("Flatten", c["Y"], axis=int(y))
@@ -73,7 +73,7 @@ def _flattened(c: OnnxCall) -> tuple[str, str]:
 
 @writes("mul_grad")
 def _flat_product_back(c: OnnxCall) -> Any:
-    w, (x, y) = c.w, _flattened(c)
+    w, (x, y) = c.w, _flatten(c)
     g = w.node("Flatten", c["Out@GRAD"], axis=int(c.attrs["x_num_col_dims"]))
     made = {}
     if c.out("X@GRAD") is not None:
@@ -207,10 +207,10 @@ def _layer_norm_back(c: OnnxCall) -> Any:
     centred, inverse = _moments(w, c["X"], x, axes, c.attrs["epsilon"])
     normal = w.node("Mul", centred, inverse)
     scaled = w.node("Mul", g, _lists(w, c.var("Scale"), c["Scale"], inner)) if c.has("Scale") else g
-    return {"X@GRAD": _normal_back(w, normal, inverse, scaled, axes), **_of_affine(c, normal, g, outer)}
+    return {"X@GRAD": _normal_back(w, normal, inverse, scaled, axes), **_affine_gradients(c, normal, g, outer)}
 
 
-def _of_affine(c: OnnxCall, normal: str, g: str, outer: list[int]) -> dict[str, str]:
+def _affine_gradients(c: OnnxCall, normal: str, g: str, outer: list[int]) -> dict[str, str]:
     """The gradients of scale and bias."""
     w, made = c.w, {}
     for slot in ("Scale", "Bias"):
@@ -232,11 +232,11 @@ def _instance_norm_back(c: OnnxCall) -> Any:
     axes = list(range(2, len(x.shape)))
     centred, inverse = _moments(w, c["X"], x, axes, c.attrs["epsilon"])
     normal = w.node("Mul", centred, inverse)
-    scaled = w.node("Mul", g, _along(w, c["Scale"], x)) if c.has("Scale") else g
-    return {"X@GRAD": _normal_back(w, normal, inverse, scaled, axes), **_of_affine(c, normal, g, [0, *axes])}
+    scaled = w.node("Mul", g, _per_channel(w, c["Scale"], x)) if c.has("Scale") else g
+    return {"X@GRAD": _normal_back(w, normal, inverse, scaled, axes), **_affine_gradients(c, normal, g, [0, *axes])}
 
 
-def _along(w: GraphWriter, value: str, x: Variable) -> str:
+def _per_channel(w: GraphWriter, value: str, x: Variable) -> str:
     """A number for each channel."""
     return w.node("Reshape", value, w.constant([-1, *[1] * (len(x.shape) - 2)]))
 
@@ -288,8 +288,8 @@ def _batch_norm_back(c: OnnxCall) -> Any:
     if not _is_fixed(c):
         centred, inverse = _moments(w, c["X"], x, outer, c.attrs["epsilon"])
         normal = w.node("Mul", centred, inverse)
-        return {"X@GRAD": _normal_back(w, normal, inverse, scaled, outer), **_of_affine(c, normal, g, outer)}
+        return {"X@GRAD": _normal_back(w, normal, inverse, scaled, outer), **_affine_gradients(c, normal, g, outer)}
     spread = w.node("Add", c["Variance"], w.number(c.attrs["epsilon"], c.var("Variance")))
     inverse = w.node("Reshape", w.node("Reciprocal", w.node("Sqrt", spread)), shape)
     normal = w.node("Mul", w.node("Sub", c["X"], w.node("Reshape", c["Mean"], shape)), inverse)
-    return {"X@GRAD": w.node("Mul", scaled, inverse), **_of_affine(c, normal, g, outer)}
+    return {"X@GRAD": w.node("Mul", scaled, inverse), **_affine_gradients(c, normal, g, outer)}

@@ -10,11 +10,11 @@ import numpy as np
 from ....ir.variable import Variable
 from ..tensors import type_number
 from ..writing import GraphWriter, MissingRow, OnnxCall
-from .elementwise import summed
+from .elementwise import reduce_to
 from .rows import writes
 
 
-def listed(c: OnnxCall, whole: str, parts: str, told: Sequence[int]) -> str:
+def size_list(c: OnnxCall, whole: str, parts: str, told: Sequence[int]) -> str:
     """Sizes, from a variable with all of them, or one for each, or else from the attribute that tells them."""
     w = c.w
     if c.has(whole):
@@ -26,7 +26,7 @@ def listed(c: OnnxCall, whole: str, parts: str, told: Sequence[int]) -> str:
     return w.node("Concat", *each, axis=0)
 
 
-def _shaped(c: OnnxCall, value: str) -> dict[str, str]:
+def _with_shape_output(c: OnnxCall, value: str) -> dict[str, str]:
     """What is made, and in ``XShape`` the sizes of the operand, where its gradient cannot tell them."""
     x = c.var("X")
     return {"Out": value} if x.shape.count(-1) < 2 else {"Out": value, "XShape": c.w.shape(x)}
@@ -34,31 +34,31 @@ def _shaped(c: OnnxCall, value: str) -> dict[str, str]:
 
 @writes("reshape2", "reshape")
 def _reshape(c: OnnxCall) -> Any:
-    return _shaped(c, c.w.node("Reshape", c["X"], listed(c, "Shape", "ShapeTensor", c.attrs["shape"])))
+    return _with_shape_output(c, c.w.node("Reshape", c["X"], size_list(c, "Shape", "ShapeTensor", c.attrs["shape"])))
 
 
 @writes("flatten_contiguous_range", "squeeze2", "unsqueeze2")
-def _reshaped(c: OnnxCall) -> Any:
+def _write_reshape(c: OnnxCall) -> Any:
     c.only("AxesTensor", "AxesTensorList")
     w, x, out = c.w, c.var("X"), c.out()
     assert out is not None
     if c.op.type == "unsqueeze2":
-        return _shaped(c, w.node("Unsqueeze", c["X"], w.constant(c.attrs["axes"])))
+        return _with_shape_output(c, w.node("Unsqueeze", c["X"], w.constant(c.attrs["axes"])))
     if out.shape.count(-1) < 2:
-        return _shaped(c, w.node("Reshape", c["X"], w.constant(out.shape)))
+        return _with_shape_output(c, w.node("Reshape", c["X"], w.constant(out.shape)))
     rank = len(x.shape)
     if c.op.type == "squeeze2":
         axes = [a % rank for a in c.attrs["axes"]] or range(rank)
-        return _shaped(c, w.node("Squeeze", c["X"], w.constant([a for a in axes if x.shape[a] == 1])))
+        return _with_shape_output(c, w.node("Squeeze", c["X"], w.constant([a for a in axes if x.shape[a] == 1])))
     start, stop = c.attrs["start_axis"] % max(rank, 1), c.attrs["stop_axis"] % max(rank, 1)
     ends = w.constant([0]), w.constant([start]), w.constant([stop + 1]), w.constant([rank])
     sizes = w.shape(x)
     before, behind = w.node("Slice", sizes, *ends[:2]), w.node("Slice", sizes, *ends[2:])
-    return _shaped(c, w.node("Reshape", c["X"], w.node("Concat", before, w.constant([-1]), behind, axis=0)))
+    return _with_shape_output(c, w.node("Reshape", c["X"], w.node("Concat", before, w.constant([-1]), behind, axis=0)))
 
 
 @writes("reshape2_grad", "squeeze2_grad", "unsqueeze2_grad", "flatten_contiguous_range_grad")
-def _shaped_back(c: OnnxCall) -> Any:
+def _reshape_gradient(c: OnnxCall) -> Any:
     """``XShape`` is of the shape of the operand, with a 0 before it."""
     shape = c.var("XShape").shape[1:]
     sizes = c.w.constant(shape) if shape.count(-1) < 2 else c["XShape"]
@@ -71,7 +71,7 @@ def _transpose(c: OnnxCall) -> Any:
 
 
 @writes("transpose2_grad")
-def _transposed_back(c: OnnxCall) -> Any:
+def _transpose_gradient(c: OnnxCall) -> Any:
     return c.w.node("Transpose", c["Out@GRAD"], perm=[int(i) for i in np.argsort(c.attrs["axis"])])
 
 
@@ -79,15 +79,15 @@ def _transposed_back(c: OnnxCall) -> Any:
 def _expand(c: OnnxCall) -> Any:
     """A size of -1 is that of the operand, as a size of 1 is for ``Expand``."""
     w = c.w
-    sizes = listed(c, "Shape", "expand_shapes_tensor", [max(d, 1) for d in c.attrs["shape"]])
+    sizes = size_list(c, "Shape", "expand_shapes_tensor", [max(d, 1) for d in c.attrs["shape"]])
     if c.has("Shape") or c.has("expand_shapes_tensor"):
         sizes = w.node("Max", sizes, w.constant([1]))
     return w.node("Expand", c["X"], sizes)
 
 
 @writes("expand_v2_grad")
-def _expanded_back(c: OnnxCall) -> Any:
-    return summed(c.w, c["Out@GRAD"], c.var("Out@GRAD").shape, c.var("X"))
+def _expand_gradient(c: OnnxCall) -> Any:
+    return reduce_to(c.w, c["Out@GRAD"], c.var("Out@GRAD").shape, c.var("X"))
 
 
 @writes("slice")
@@ -100,32 +100,32 @@ def _slice(c: OnnxCall) -> Any:
 
 
 @writes("slice_grad")
-def _sliced_back(c: OnnxCall) -> Any:
+def _slice_gradient(c: OnnxCall) -> Any:
     """Zeros around what was taken."""
     c.only("StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList")
     w, x, g = c.w, c.var("Input"), c["Out@GRAD"]
     rank = len(x.shape)
     before, after = [w.constant([0])] * rank, [w.constant([0])] * rank
     for axis, start, end in zip(c.attrs["axes"], c.attrs["starts"], c.attrs["ends"], strict=True):
-        before[axis], after[axis] = _around(w, x, axis, start, end)
+        before[axis], after[axis] = _margins(w, x, axis, start, end)
     if c.attrs["decrease_axis"]:
         g = w.node("Unsqueeze", g, w.constant(list(c.attrs["decrease_axis"])))
     return w.node("Pad", g, w.node("Concat", *before, *after, axis=0), w.number(0, x))
 
 
-def _around(w: GraphWriter, x: Variable, axis: int, start: int, end: int) -> tuple[str, str]:
+def _margins(w: GraphWriter, x: Variable, axis: int, start: int, end: int) -> tuple[str, str]:
     """How much of an axis stands before and behind a slice of it."""
     if x.shape[axis] >= 0:
         begin, stop, _ = slice(start, end).indices(x.shape[axis])
         return w.constant([begin]), w.constant([x.shape[axis] - max(begin, stop)])
     size, zero = w.node("Gather", w.shape(x), w.constant([axis]), axis=0), w.constant([0])
 
-    def within(place: int) -> str:
+    def clamp(place: int) -> str:
         at = w.constant([place]) if place >= 0 else w.node("Max", w.node("Add", size, w.constant([place])), zero)
         return w.node("Min", at, size)
 
-    begin_at = within(start)
-    return begin_at, w.node("Sub", size, w.node("Max", begin_at, within(end)))
+    begin_at = clamp(start)
+    return begin_at, w.node("Sub", size, w.node("Max", begin_at, clamp(end)))
 
 
 _COMPUTED_BOX = (
@@ -134,7 +134,7 @@ _COMPUTED_BOX = (
 
 
 @writes("strided_slice")
-def _strided(c: OnnxCall) -> Any:
+def _strided_slice(c: OnnxCall) -> Any:
     c.only(*_COMPUTED_BOX)
     w, attrs = c.w, c.attrs
     bounds = (w.constant(list(attrs[name])) for name in ("starts", "ends", "axes", "strides"))
@@ -143,7 +143,7 @@ def _strided(c: OnnxCall) -> Any:
 
 
 @writes("strided_slice_grad")
-def _strided_back(c: OnnxCall) -> Any:
+def _strided_slice_gradient(c: OnnxCall) -> Any:
     """Along each axis what was taken, and behind it a zero, which all other places take."""
     c.only(*_COMPUTED_BOX)
     w, x, g, attrs = c.w, c.var("Input"), c["Out@GRAD"], c.attrs
@@ -180,7 +180,7 @@ def _parts(w: GraphWriter, value: str, likes: Sequence[Variable], axis: int) -> 
 
 
 @writes("concat_grad")
-def _joined_back(c: OnnxCall) -> Any:
+def _concat_gradient(c: OnnxCall) -> Any:
     c.only("AxisTensor")
     return {"X@GRAD": _parts(c.w, c["Out@GRAD"], c.many("X"), c.attrs["axis"])}
 
@@ -202,7 +202,7 @@ def _split(c: OnnxCall) -> Any:
     return {"Out": w.several("Split", [c["X"], w.node("Concat", *told, axis=0)], len(results), axis=int(axis))}
 
 
-def _unstacked(w: GraphWriter, value: str, count: int, axis: int) -> list[str]:
+def _unstack(w: GraphWriter, value: str, count: int, axis: int) -> list[str]:
     parts = w.several("Split", [value, w.constant([1] * count)], count, axis=axis)
     return [w.node("Squeeze", part, w.constant([axis])) for part in parts]
 
@@ -216,14 +216,14 @@ def _stack(c: OnnxCall) -> Any:
 
 
 @writes("stack_grad")
-def _stacked_back(c: OnnxCall) -> Any:
+def _stack_gradient(c: OnnxCall) -> Any:
     g = c.var("Y@GRAD")
-    return {"X@GRAD": _unstacked(c.w, c["Y@GRAD"], len(c.many("X")), c.attrs["axis"] % len(g.shape))}
+    return {"X@GRAD": _unstack(c.w, c["Y@GRAD"], len(c.many("X")), c.attrs["axis"] % len(g.shape))}
 
 
 @writes("unbind")
 def _unbind(c: OnnxCall) -> Any:
-    return {"Out": _unstacked(c.w, c["X"], len(c.results("Out")), c.attrs["axis"])}
+    return {"Out": _unstack(c.w, c["X"], len(c.results("Out")), c.attrs["axis"])}
 
 
 @writes("range")
@@ -245,7 +245,7 @@ def _shape(c: OnnxCall) -> Any:
 
 
 @writes("fill_constant", "assign_value")
-def _filled(c: OnnxCall) -> Any:
+def _fill(c: OnnxCall) -> Any:
     c.only("ValueTensor")
     out, w = c.out(), c.w
     assert out is not None
@@ -254,11 +254,11 @@ def _filled(c: OnnxCall) -> Any:
     value = float(c.attrs["str_value"]) if c.attrs.get("str_value") else c.attrs["value"]
     if all(d >= 0 for d in out.shape):
         return w.node("Identity", w.constant(np.full(out.shape, value), out.dtype.name))
-    return w.node("Expand", w.constant(value, out.dtype.name), listed(c, "ShapeTensor", "ShapeTensorList", ()))
+    return w.node("Expand", w.constant(value, out.dtype.name), size_list(c, "ShapeTensor", "ShapeTensorList", ()))
 
 
 @writes("fill_any_like")
-def _filled_like(c: OnnxCall) -> Any:
+def _fill_like(c: OnnxCall) -> Any:
     out = c.out()
     assert out is not None
     return c.w.node("Expand", c.w.number(c.attrs.get("value", 0), out), c.w.shape(c.var("X")))
@@ -268,13 +268,13 @@ def _filled_like(c: OnnxCall) -> Any:
 
 
 @writes("lookup_table_v2")
-def _looked_up(c: OnnxCall) -> Any:
+def _look_up(c: OnnxCall) -> Any:
     _expect_no_padding(c)
     return c.w.node("Gather", c["W"], c["Ids"], axis=0)
 
 
 @writes("lookup_table_v2_grad")
-def _looked_up_back(c: OnnxCall) -> Any:
+def _look_up_gradient(c: OnnxCall) -> Any:
     _expect_no_padding(c)
     w, table = c.w, c.var("W")
     places = w.node("Unsqueeze", c["Ids"], w.constant([len(c.var("Ids").shape)]))
@@ -300,7 +300,7 @@ def _axes(c: OnnxCall) -> list[int]:
 
 
 @writes("reduce_sum", "reduce_mean", "mean")
-def _reduced(c: OnnxCall) -> Any:
+def _reduce(c: OnnxCall) -> Any:
     axes, keep = _axes(c), int(c.attrs.get("keep_dim", False))
     if not axes:
         return c.w.node("Identity", c["X"])
@@ -328,7 +328,7 @@ def _as(w: GraphWriter, value: str, out: Variable) -> str:
 
 
 @writes("reduce_sum_grad", "reduce_mean_grad", "mean_grad")
-def _reduced_back(c: OnnxCall) -> Any:
+def _reduce_gradient(c: OnnxCall) -> Any:
     w, x, g = c.w, c.var("X"), c["Out@GRAD"]
     axes = _axes(c)
     if axes and not c.attrs.get("keep_dim", False):

@@ -37,7 +37,7 @@ def _lines(c: OnnxCall, x: Variable, window: Window) -> list[WindowLine]:
     return lines
 
 
-def _of_any_size(window: Window) -> dict[str, Any] | None:
+def _attributes_of_any_size(window: Window) -> dict[str, Any] | None:
     """How windows lie on images whose sizes nobody knows, as nodes say it; None where that depends on them."""
     if window.adaptive or window.global_pooling or window.ceil_mode or window.padding_algorithm != "EXPLICIT":
         return None
@@ -57,11 +57,11 @@ def _regular(lines: Sequence[WindowLine]) -> dict[str, Any] | None:
     return {"kernel_shape": kernel, "strides": steps, "pads": [*(-line.first for line in lines), *behind]}
 
 
-def _placed(c: OnnxCall, x: Variable, window: Window) -> dict[str, Any] | None:
-    return _of_any_size(window) if min(x.shape[2:]) < 0 else _regular(_lines(c, x, window))
+def _place(c: OnnxCall, x: Variable, window: Window) -> dict[str, Any] | None:
+    return _attributes_of_any_size(window) if min(x.shape[2:]) < 0 else _regular(_lines(c, x, window))
 
 
-def _within(lines: Sequence[WindowLine]) -> bool:
+def _excludes_padding(lines: Sequence[WindowLine]) -> bool:
     """Whether means are those of what lies within the image."""
     return all([b - a for a, b in zip(line.starts, line.ends, strict=True)] == line.counts for line in lines)
 
@@ -84,19 +84,19 @@ def _products(c: OnnxCall, value: str, x: Variable, lines: Sequence[WindowLine],
 
 
 @writes_images("pool2d", "pool3d")
-def _pooled(c: OnnxCall) -> Any:
+def _pool(c: OnnxCall) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
     largest = c.attrs["pooling_type"] == "max"
     if _is_whole(window):
         return w.node("GlobalMaxPool" if largest else "GlobalAveragePool", c["X"])
-    how = _placed(c, x, window)
+    how = _place(c, x, window)
     if largest:
         return w.node("MaxPool", c["X"], **how) if how is not None else _largest(c, c["X"], _lines(c, x, window))
     if how is not None and min(x.shape[2:]) < 0:
         return w.node("AveragePool", c["X"], **how, count_include_pad=int(not window.exclusive))
     lines = _lines(c, x, window)
     everywhere = all(set(line.counts) == {line.reach} for line in lines)
-    if how is not None and (everywhere or _within(lines)):
+    if how is not None and (everywhere or _excludes_padding(lines)):
         return w.node("AveragePool", c["X"], **how, count_include_pad=int(everywhere))
     return _products(c, c["X"], x, lines, False)
 
@@ -125,7 +125,7 @@ def _places(c: OnnxCall, x: Variable, window: Window) -> tuple[str, str]:
         rows, last = _planes(w, c["X"]), w.constant([0, 0, *[1] * (len(x.shape) - 2)])
         parts = w.node("ReduceMax", rows, axes=[2], keepdims=1), w.node("ArgMax", rows, axis=2, keepdims=1)
         return w.node("Reshape", parts[0], last), w.node("Reshape", parts[1], last)
-    how = _placed(c, x, window)
+    how = _place(c, x, window)
     if how is None:
         raise MissingRow("of maxima in windows of several sizes")
     value, places = w.several("MaxPool", [c["X"]], 2, **how)
@@ -134,25 +134,25 @@ def _places(c: OnnxCall, x: Variable, window: Window) -> tuple[str, str]:
 
 
 @writes("max_pool2d_with_index", "max_pool3d_with_index")
-def _pooled_with_places(c: OnnxCall) -> Any:
+def _pool_with_places(c: OnnxCall) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
-    if not _is_whole(window) and _placed(c, x, window) is None:
+    if not _is_whole(window) and _place(c, x, window) is None:
         return {"Out": _largest(c, c["X"], _lines(c, x, window))}
     value, places = _places(c, x, window)
     return {"Out": value, "Mask": w.node("Cast", places, to=type_number("int32"))}
 
 
 @writes("max_pool2d_with_index_grad", "max_pool3d_with_index_grad")
-def _pooled_with_places_back(c: OnnxCall) -> Any:
+def _pool_with_places_gradient(c: OnnxCall) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
-    if not _is_whole(window) and _placed(c, x, window) is None:
+    if not _is_whole(window) and _place(c, x, window) is None:
         raise MissingRow("of maxima in windows of several sizes")
     places = _planes(w, w.node("Cast", c["Mask"], to=type_number("int64")))
     return _spread(w, x, c["Out@GRAD"], places)
 
 
 @writes_images("pool2d_grad", "pool3d_grad")
-def _pooled_back(c: OnnxCall) -> Any:
+def _pool_gradient(c: OnnxCall) -> Any:
     w, x, window = c.w, c.var("X"), _window(c)
     if c.attrs["pooling_type"] == "max":
         return _spread(w, x, c["Out@GRAD"], _planes(w, _places(c, x, window)[1]))

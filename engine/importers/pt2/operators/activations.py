@@ -9,7 +9,7 @@ import gradtool.paddle.nn.functional as F
 from gradtool import paddle
 
 from ..node import Pt2Node, cast, kind_of
-from .elementwise import scaled
+from .elementwise import scale_by
 from .rows import row
 
 SCALED: dict[str, tuple[Callable[..., Any], dict[str, tuple[str, float]]]] = {
@@ -29,14 +29,14 @@ SCALED: dict[str, tuple[Callable[..., Any], dict[str, tuple[str, float]]]] = {
 """Operator -> public function, and for each of its arguments the one of ATen and its default."""
 
 
-def _scaled(function: Callable[..., Any], arguments: dict[str, tuple[str, float]]) -> Callable[[Pt2Node], Any]:
+def _scale(function: Callable[..., Any], arguments: dict[str, tuple[str, float]]) -> Callable[[Pt2Node], Any]:
     return lambda n: function(
         n.tensor("self"), **{ours: float(n(name, value)) for ours, (name, value) in arguments.items()}
     )
 
 
 for _kind, (_function, _arguments) in SCALED.items():
-    row(f"aten.{_kind}")(_scaled(_function, _arguments))
+    row(f"aten.{_kind}")(_scale(_function, _arguments))
 
 
 @row("aten.log_sigmoid_forward")
@@ -58,7 +58,7 @@ def _gelu(n: Pt2Node) -> Any:
 @row("aten.elu")
 def _elu(n: Pt2Node) -> Any:
     x, scale, inner = n.tensor("self"), n("scale", 1), n("input_scale", 1)
-    return scaled(F.elu(scaled(x, inner), alpha=float(n("alpha", 1.0))), scale)
+    return scale_by(F.elu(scale_by(x, inner), alpha=float(n("alpha", 1.0))), scale)
 
 
 @row("aten.hardtanh")
@@ -87,7 +87,7 @@ def _prelu(n: Pt2Node) -> Any:
 
 
 @row("aten.glu")
-def _gated(n: Pt2Node) -> Any:
+def _gate(n: Pt2Node) -> Any:
     first, second = paddle.split(n.tensor("self"), 2, axis=n.axis(default=-1))
     return first * F.sigmoid(second)
 

@@ -13,7 +13,7 @@ from ..values import HeldTensor, as_number
 from .rows import row
 
 
-def _emitted(n: Pt2Node, graph: Any, operands: list[Any]) -> list[Any]:
+def _emit_graph(n: Pt2Node, graph: Any, operands: list[Any]) -> list[Any]:
     """Emit a graph in this place; give what its outputs are."""
     if len(operands) != len(graph["inputs"]):
         raise Unsound(f"a graph with {len(graph['inputs'])} inputs gets {len(operands)}")
@@ -25,22 +25,22 @@ def _emitted(n: Pt2Node, graph: Any, operands: list[Any]) -> list[Any]:
     return [n.builder.argument(told, scope) for told in graph["outputs"]]
 
 
-def _settled(operands: list[Any]) -> None:
+def _settle(operands: list[Any]) -> None:
     """Compute what the operands are before the graph: views that are taken anew, sizes."""
     for value in operands:
         as_number(plain(value))
 
 
 @row("higher_order.wrap_with_set_grad_enabled")
-def _without_gradients(n: Pt2Node) -> Any:
+def _stop_gradients(n: Pt2Node) -> Any:
     """``torch.no_grad()`` in the module: gradients stop at what is computed inside."""
     enabled, graph, *operands = n.positional
-    _settled(operands)
+    _settle(operands)
     block = default.current_block()
     before = len(block.ops)
     builder = n.builder
     outside, builder.blind = builder.blind, not enabled
-    made = _emitted(n, graph, operands)
+    made = _emit_graph(n, graph, operands)
     builder.blind = outside
     if not enabled:
         for v in (v for op in block.ops[before:] for v in op.output_variables()):
@@ -49,10 +49,10 @@ def _without_gradients(n: Pt2Node) -> Any:
 
 
 @row("higher_order.wrap_with_autocast")
-def _in_other_types(n: Pt2Node) -> Any:
+def _autocast(n: Pt2Node) -> Any:
     """``torch.autocast`` in the module: the file says which types come out."""
     _, _, _, _, graph, *operands = n.positional
-    return _emitted(n, graph, operands)
+    return _emit_graph(n, graph, operands)
 
 
 @row("higher_order.cond")
@@ -60,13 +60,13 @@ def _branch(n: Pt2Node) -> Any:
     condition, then, other, operands = n.positional
     value = plain(condition)
     if isinstance(value, bool):
-        return _emitted(n, then if value else other, operands)
+        return _emit_graph(n, then if value else other, operands)
     value = value if is_tensor(value) else value.variable()
-    _settled(operands)
+    _settle(operands)
 
     def branch(graph: Any) -> list[Any]:
         own = [HeldTensor(plain(v)) if isinstance(v, HeldTensor) else v for v in operands]
-        return [_own(plain(v)) for v in _emitted(n, graph, own)]
+        return [_own(plain(v)) for v in _emit_graph(n, graph, own)]
 
     made = paddle.static.nn.cond(paddle.reshape(value, []), lambda: branch(then), lambda: branch(other))
     return tuple(made) if isinstance(made, (tuple, list)) else made

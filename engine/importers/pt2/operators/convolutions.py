@@ -10,7 +10,7 @@ from gradtool import paddle
 from ..errors import Missing, Unsound
 from ..node import Pt2Node, cast
 from .rows import row
-from .shapes import padded_along
+from .shapes import pad_along
 
 CONVOLUTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 TRANSPOSED = {1: F.conv1d_transpose, 2: F.conv2d_transpose, 3: F.conv3d_transpose}
@@ -28,7 +28,7 @@ def windows(n: Pt2Node, name: str, rank: int, usual: int, least: int = 1) -> lis
     return list(numbers)
 
 
-def _padding(n: Pt2Node, rank: int) -> Any:
+def _pads(n: Pt2Node, rank: int) -> Any:
     padding = n("padding", 0)
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
@@ -37,7 +37,7 @@ def _padding(n: Pt2Node, rank: int) -> Any:
     return windows(n, "padding", rank, 0, 0)
 
 
-def _padded(x: Any, weight: Any, stride: list[int], dilation: list[int]) -> tuple[Any, list[int]]:
+def _pad(x: Any, weight: Any, stride: list[int], dilation: list[int]) -> tuple[Any, list[int]]:
     """*x* with the odd elements of pads behind it, and the even ones: Paddle's own padding takes no dilation."""
     if set(stride) != {1}:
         raise Unsound("as many elements as before, in strides")
@@ -45,7 +45,7 @@ def _padded(x: Any, weight: Any, stride: list[int], dilation: list[int]) -> tupl
     if min(whole) < 0 or max(whole) > MOST:
         raise Unsound(f"pads of {whole}")
     for i, more in enumerate(whole):
-        x = padded_along(x, 2 + i, 0, more % 2, "constant", 0)
+        x = pad_along(x, 2 + i, 0, more % 2, "constant", 0)
     return x, [more // 2 for more in whole]
 
 
@@ -64,15 +64,15 @@ def _convolution(n: Pt2Node) -> Any:
     if n.flag("transposed"):
         y = _back(n, x, weight, bias, rank, stride, dilation, groups)
     else:
-        padding = _padding(n, rank)
+        padding = _pads(n, rank)
         if padding == "SAME":
-            x, padding = _padded(x, weight, stride, dilation)
+            x, padding = _pad(x, weight, stride, dilation)
         y = CONVOLUTIONS[rank](x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
     return paddle.squeeze(y, [0]) if single else y
 
 
 @row("aten.conv_transpose1d", "aten.conv_transpose2d", "aten.conv_transpose3d")
-def _transposed(n: Pt2Node) -> Any:
+def _transpose(n: Pt2Node) -> Any:
     x, weight = cast(n.tensor("input"), n.made.kind), cast(n.tensor("weight"), n.made.kind)
     rank = len(weight.shape) - 2
     if rank not in TRANSPOSED or len(x.shape) not in (rank + 1, rank + 2):
@@ -100,7 +100,7 @@ def _columns(n: Pt2Node) -> Any:
 
 
 @row("aten.col2im")
-def _from_columns(n: Pt2Node) -> Any:
+def _fold_columns(n: Pt2Node) -> Any:
     sizes, strides, dilations = (windows(n, name, 2, 1) for name in ("kernel_size", "stride", "dilation"))
     size = windows(n, "output_size", 2, 1)
     return F.fold(n.tensor("self"), size, sizes, strides, windows(n, "padding", 2, 0, 0), dilations)

@@ -118,7 +118,7 @@ def one(x: Any, kind: str) -> Any:
     return paddle.full([], bool(x) if kind == "bool" else (int(x) if is_whole(kind) else x), kind)
 
 
-def holding(x: Any, y: Any) -> str:
+def common_type(x: Any, y: Any) -> str:
     """The type that holds two operands, as PyTorch finds it: numbers only matter where they are of a higher kind."""
     if is_tensor(x) and is_tensor(y):
         a, b = dtype(kind_of(x)), dtype(kind_of(y))
@@ -146,7 +146,7 @@ def _rank(kind: str) -> int:
 _NARROW = ("int8", "uint8", "int16")
 
 
-def widened(function: Callable[..., Any], *operands: Any) -> Any:
+def compute_wide(function: Callable[..., Any], *operands: Any) -> Any:
     """What *function* makes of whole numbers of few bits, by way of 32 bits: kernels compute with these."""
     kind = kind_of(operands[0])
     if kind not in _NARROW:
@@ -159,23 +159,23 @@ def _unary(name: str) -> Callable[[Pt2Node], Any]:
     return lambda n: getattr(paddle, name)(cast(n.tensor("self"), n.made.kind))
 
 
-def _told(name: str) -> Callable[[Pt2Node], Any]:
+def _declared(name: str) -> Callable[[Pt2Node], Any]:
     return lambda n: getattr(paddle, name)(n.tensor("self"))
 
 
 def _binary(name: str) -> Callable[[Pt2Node], Any]:
     def emit(n: Pt2Node) -> Any:
         kind = n.made.kind
-        return widened(getattr(paddle, name), one(n("self"), kind), one(n("other"), kind))
+        return compute_wide(getattr(paddle, name), one(n("self"), kind), one(n("other"), kind))
 
     return emit
 
 
-def _compared(name: str) -> Callable[[Pt2Node], Any]:
+def _compare(name: str) -> Callable[[Pt2Node], Any]:
     def emit(n: Pt2Node) -> Any:
         x, y = n("self"), n("other")
-        kind = holding(x, y)
-        return widened(getattr(paddle, name), one(x, kind), one(y, kind))
+        kind = common_type(x, y)
+        return compute_wide(getattr(paddle, name), one(x, kind), one(y, kind))
 
     return emit
 
@@ -183,11 +183,11 @@ def _compared(name: str) -> Callable[[Pt2Node], Any]:
 for _kind, _name in UNARY.items():
     row(f"aten.{_kind}")(_unary(_name))
 for _kind, _name in TOLD.items():
-    row(f"aten.{_kind}")(_told(_name))
+    row(f"aten.{_kind}")(_declared(_name))
 for _kind, _name in BINARY.items():
     row(f"aten.{_kind}")(_binary(_name))
 for _kind, _name in COMPARED.items():
-    row(f"aten.{_kind}")(_compared(_name))
+    row(f"aten.{_kind}")(_compare(_name))
 row("aten.bitwise_left_shift", "aten.__lshift__")(_binary("bitwise_left_shift"))
 row("aten.bitwise_right_shift", "aten.__rshift__")(_binary("bitwise_right_shift"))
 row("aten.__and__")(_binary("bitwise_and"))
@@ -196,7 +196,7 @@ row("aten.__xor__")(_binary("bitwise_xor"))
 row("aten.multiply")(_binary("multiply"))
 
 
-def scaled(x: Any, factor: Any) -> Any:
+def scale_by(x: Any, factor: Any) -> Any:
     """*x* times a number; itself where that is 1."""
     return x if not is_tensor(factor) and factor == 1 else x * factor
 
@@ -208,8 +208,8 @@ def _sum(n: Pt2Node, x: Any, y: Any, sign: int) -> Any:
     if not is_tensor(y) and not is_tensor(alpha) and is_tensor(x) and kind not in ("bool", *_NARROW):
         step = y * alpha * sign
         return cast(x, kind) + (int(step) if is_whole(kind) else step)
-    x, y = one(x, kind), scaled(one(y, kind), alpha)
-    return widened(paddle.add if sign > 0 else paddle.subtract, x, y)
+    x, y = one(x, kind), scale_by(one(y, kind), alpha)
+    return compute_wide(paddle.add if sign > 0 else paddle.subtract, x, y)
 
 
 @row("aten.add")
@@ -225,7 +225,7 @@ def _subtract(n: Pt2Node) -> Any:
 
 
 @row("aten.rsub")
-def _reversed(n: Pt2Node) -> Any:
+def _reverse(n: Pt2Node) -> Any:
     return _sum(n, n("other"), n("self"), -1)
 
 
@@ -236,7 +236,7 @@ def _multiply(n: Pt2Node) -> Any:
         return cast(x, kind) * (int(y) if is_whole(kind) else float(y))
     if kind == "bool":
         return paddle.logical_and(one(x, "bool"), one(y, "bool"))
-    return widened(paddle.multiply, one(x, kind), one(y, kind))
+    return compute_wide(paddle.multiply, one(x, kind), one(y, kind))
 
 
 @row("aten.div", "aten.divide", "aten.true_divide")
@@ -248,11 +248,11 @@ def _divide(n: Pt2Node) -> Any:
         return paddle.divide(one(x, kind), one(y, kind))
     a, b = one(x, kind), one(y, kind)
     if mode == "floor":
-        return widened(paddle.floor_divide, a, b) if is_whole(kind) else paddle.floor(paddle.divide(a, b))
+        return compute_wide(paddle.floor_divide, a, b) if is_whole(kind) else paddle.floor(paddle.divide(a, b))
     if not is_whole(kind):
         return paddle.trunc(paddle.divide(a, b))
-    sign = widened(paddle.multiply, paddle.sign(a), paddle.sign(b))
-    return widened(paddle.multiply, sign, widened(paddle.floor_divide, paddle.abs(a), paddle.abs(b)))
+    sign = compute_wide(paddle.multiply, paddle.sign(a), paddle.sign(b))
+    return compute_wide(paddle.multiply, sign, compute_wide(paddle.floor_divide, paddle.abs(a), paddle.abs(b)))
 
 
 @row("aten.fmod")
@@ -279,23 +279,23 @@ def _clamp(n: Pt2Node) -> Any:
     if not is_tensor(low) and not is_tensor(high) and not is_whole(kind):
         low, high = (-math.inf if low is None else float(low)), (math.inf if high is None else float(high))
         return paddle.clip(x, min(low, high), high)
-    x = x if low is None else widened(paddle.maximum, x, one(low, kind))
-    return x if high is None else widened(paddle.minimum, x, one(high, kind))
+    x = x if low is None else compute_wide(paddle.maximum, x, one(low, kind))
+    return x if high is None else compute_wide(paddle.minimum, x, one(high, kind))
 
 
 @row("aten.clamp_min")
-def _at_least(n: Pt2Node) -> Any:
+def _lower_bound(n: Pt2Node) -> Any:
     x, low = cast(n.tensor("self"), n.made.kind), n("min")
     if is_tensor(low) or is_whole(n.made.kind):
-        return widened(paddle.maximum, x, one(low, n.made.kind))
+        return compute_wide(paddle.maximum, x, one(low, n.made.kind))
     return paddle.clip(x, float(low), math.inf)
 
 
 @row("aten.clamp_max")
-def _at_most(n: Pt2Node) -> Any:
+def _upper_bound(n: Pt2Node) -> Any:
     x, high = cast(n.tensor("self"), n.made.kind), n("max")
     if is_tensor(high) or is_whole(n.made.kind):
-        return widened(paddle.minimum, x, one(high, n.made.kind))
+        return compute_wide(paddle.minimum, x, one(high, n.made.kind))
     return paddle.clip(x, -math.inf, float(high))
 
 
@@ -312,7 +312,7 @@ def _spread(n: Pt2Node) -> tuple[Any, Any]:
 
 
 @row("aten.masked_fill")
-def _masked(n: Pt2Node) -> Any:
+def _mask(n: Pt2Node) -> Any:
     x = n.tensor("self")
     return paddle.where(cast(n.tensor("mask"), "bool"), one(n("value"), kind_of(x)), x)
 
@@ -324,7 +324,7 @@ def _round(n: Pt2Node) -> Any:
     if is_whole(kind_of(x)):
         return paddle.assign(x)
     factor = 10.0**decimals
-    y = scaled(x, factor)
+    y = scale_by(x, factor)
     rounded = paddle.floor(y + 0.5)
     half = paddle.cast(paddle.equal(rounded - y, paddle.full_like(y, 0.5)), kind_of(y))
     odd = rounded - 2 * paddle.floor(rounded / 2)
@@ -335,17 +335,17 @@ def _round(n: Pt2Node) -> Any:
 @row("aten.addcmul")
 def _add_product(n: Pt2Node) -> Any:
     x, a, b = (cast(n.tensor(name), n.made.kind) for name in ("self", "tensor1", "tensor2"))
-    return x + scaled(a * b, n("value", 1))
+    return x + scale_by(a * b, n("value", 1))
 
 
 @row("aten.addcdiv")
 def _add_quotient(n: Pt2Node) -> Any:
     x, a, b = (cast(n.tensor(name), n.made.kind) for name in ("self", "tensor1", "tensor2"))
-    return x + scaled(a / b, n("value", 1))
+    return x + scale_by(a / b, n("value", 1))
 
 
 @row("aten.lerp")
-def _between(n: Pt2Node) -> Any:
+def _clamp_between(n: Pt2Node) -> Any:
     x, end = n.tensor("self"), n.tensor("end")
     return x + (end - x) * n("weight")
 
@@ -413,7 +413,7 @@ def _degrees(n: Pt2Node) -> Any:
 
 
 @row("aten._to_copy", "aten.to", "aten.type_as", "prims.convert_element_type")
-def _to(n: Pt2Node) -> Any:
+def _cast(n: Pt2Node) -> Any:
     return cast(n.tensor("a" if n.kind.startswith("prims") else "self"), n.made.kind)
 
 
@@ -424,12 +424,12 @@ def _conjugate(n: Pt2Node) -> Any:
 
 
 @row("aten.clone", "aten.lift_fresh_copy", "aten.alias_copy")
-def _copied(n: Pt2Node) -> Any:
+def _copy_into(n: Pt2Node) -> Any:
     return paddle.assign(n.tensor("self"))
 
 
 @row("aten.fill")
-def _filled(n: Pt2Node) -> Any:
+def _fill(n: Pt2Node) -> Any:
     x = n.tensor("self")
     value = n("value")
     if is_tensor(value):

@@ -16,7 +16,7 @@ from .convolutions import MOST
 from .rows import row
 
 
-def _resized(mode: str, rank: int) -> Callable[[Pt2Node], Any]:
+def _resize(mode: str, rank: int) -> Callable[[Pt2Node], Any]:
     def emit(n: Pt2Node) -> Any:
         x = n.tensor("input" if "input" in n.arguments else "self")
         if len(x.shape) != rank + 2:
@@ -29,7 +29,7 @@ def _resized(mode: str, rank: int) -> Callable[[Pt2Node], Any]:
         if _scales_matter(n, x, sizes):
             raise Missing("scales that are no quotient of the sizes")
         if mode == "nearest":
-            return F.interpolate(x, size=sizes, mode="nearest") if rank > 1 else _along(x, sizes[0])
+            return F.interpolate(x, size=sizes, mode="nearest") if rank > 1 else _nearest(x, sizes[0])
         return F.interpolate(x, size=sizes, mode=mode, align_corners=n.flag("align_corners"), align_mode=0)
 
     return emit
@@ -43,16 +43,16 @@ def _scales_matter(n: Pt2Node, x: Any, sizes: list[int]) -> bool:
     return any(abs(s * float(f) - w) > 1e-9 for f, s, w in zip(told, x.shape[2:], sizes, strict=False))
 
 
-def _along(x: Any, size: int) -> Any:
+def _nearest(x: Any, size: int) -> Any:
     """The nearest element of one axis."""
     places = np.arange(size) * x.shape[2] // size
     return paddle.index_select(x, paddle.assign(places.astype("int64")), axis=2)
 
 
 for _rank, _mode in ((1, "linear"), (2, "bilinear"), (3, "trilinear"), (2, "bicubic")):
-    row(f"aten.upsample_{_mode}{_rank}d")(_resized(_mode, _rank))
+    row(f"aten.upsample_{_mode}{_rank}d")(_resize(_mode, _rank))
 for _rank in (1, 2, 3):
-    row(f"aten.upsample_nearest{_rank}d")(_resized("nearest", _rank))
+    row(f"aten.upsample_nearest{_rank}d")(_resize("nearest", _rank))
 
 
 @row("aten.grid_sampler", "aten.grid_sampler_2d", "aten.grid_sampler_3d")

@@ -17,7 +17,7 @@ _REDUCED: tuple[Callable[[Any], Any], ...] = (lambda x: x, paddle.mean, paddle.s
 """By the number that ATen has for it."""
 
 
-def _reduced(n: Pt2Node, loss: Any, default: int = 1) -> Any:
+def _reduce(n: Pt2Node, loss: Any, default: int = 1) -> Any:
     how = n.whole("reduction", default)
     if not 0 <= how < len(_REDUCED):
         raise Unsound(f"it reduces by {how}")
@@ -26,12 +26,12 @@ def _reduced(n: Pt2Node, loss: Any, default: int = 1) -> Any:
 
 @row("aten.mse_loss")
 def _squares(n: Pt2Node) -> Any:
-    return _reduced(n, paddle.square(n.tensor("self") - n.tensor("target")))
+    return _reduce(n, paddle.square(n.tensor("self") - n.tensor("target")))
 
 
 @row("aten.l1_loss")
 def _distances(n: Pt2Node) -> Any:
-    return _reduced(n, paddle.abs(n.tensor("self") - n.tensor("target")))
+    return _reduce(n, paddle.abs(n.tensor("self") - n.tensor("target")))
 
 
 @row("aten.smooth_l1_loss", "aten.huber_loss")
@@ -39,10 +39,10 @@ def _smooth(n: Pt2Node) -> Any:
     away = paddle.abs(n.tensor("self") - n.tensor("target"))
     width = float(n("beta" if n.kind == "aten.smooth_l1_loss" else "delta", 1.0))
     if width == 0:
-        return _reduced(n, away)
+        return _reduce(n, away)
     near, far = 0.5 * paddle.square(away), width * (away - 0.5 * width)
     whole = paddle.where(paddle.less_than(away, paddle.full_like(away, width)), near, far)
-    return _reduced(n, whole / width if n.kind == "aten.smooth_l1_loss" else whole)
+    return _reduce(n, whole / width if n.kind == "aten.smooth_l1_loss" else whole)
 
 
 @row("aten.binary_cross_entropy")
@@ -50,7 +50,7 @@ def _binary(n: Pt2Node) -> Any:
     x, target, weight = n.tensor("self"), n.tensor("target"), n("weight", None)
     logs = [paddle.clip(paddle.log(v), -100.0, float("inf")) for v in (x, 1 - x)]
     loss = -(target * logs[0] + (1 - target) * logs[1])
-    return _reduced(n, loss if weight is None else loss * weight)
+    return _reduce(n, loss if weight is None else loss * weight)
 
 
 @row("aten.binary_cross_entropy_with_logits")
@@ -59,17 +59,17 @@ def _binary_scores(n: Pt2Node) -> Any:
     log = F.log_sigmoid(x)
     factor = 1.0 if positive is None else 1 + (positive - 1) * target
     loss = (1 - target) * x - (log * factor if positive is not None else log)
-    return _reduced(n, loss if weight is None else loss * weight)
+    return _reduce(n, loss if weight is None else loss * weight)
 
 
 @row("aten.kl_div")
 def _divergence(n: Pt2Node) -> Any:
     x, target = n.tensor("self"), n.tensor("target")
     if n.flag("log_target"):
-        return _reduced(n, paddle.exp(target) * (target - x))
+        return _reduce(n, paddle.exp(target) * (target - x))
     zero = paddle.equal(target, paddle.zeros_like(target))
     safe = paddle.where(zero, paddle.ones_like(target), target)
-    return _reduced(n, target * (paddle.log(safe) - x))
+    return _reduce(n, target * (paddle.log(safe) - x))
 
 
 @row("aten.poisson_nll_loss")
@@ -82,13 +82,13 @@ def _poisson(n: Pt2Node) -> Any:
         safe = paddle.where(many, target, one)
         more = safe * paddle.log(safe) - safe + 0.5 * paddle.log(2 * math.pi * safe)
         loss = loss + paddle.where(many, more, paddle.zeros_like(more))
-    return _reduced(n, loss)
+    return _reduce(n, loss)
 
 
 @row("aten.margin_ranking_loss")
-def _ranking(n: Pt2Node) -> Any:
+def _rank(n: Pt2Node) -> Any:
     away = -n.tensor("target") * (n.tensor("input1") - n.tensor("input2")) + float(n("margin", 0.0))
-    return _reduced(n, F.relu(away))
+    return _reduce(n, F.relu(away))
 
 
 @row("aten.hinge_embedding_loss")
@@ -96,7 +96,7 @@ def _hinge(n: Pt2Node) -> Any:
     x, target = n.tensor("self"), n.tensor("target")
     one, zero = paddle.ones_like(target), paddle.zeros_like(x)
     apart = paddle.where(paddle.equal(target, one), zero, F.relu(float(n("margin", 1.0)) - x))
-    return _reduced(n, apart + paddle.where(paddle.equal(target, -one), zero, x))
+    return _reduce(n, apart + paddle.where(paddle.equal(target, -one), zero, x))
 
 
 @row("aten.cosine_embedding_loss")
@@ -106,7 +106,7 @@ def _cosine(n: Pt2Node) -> Any:
     cosine = paddle.sum(x * y, axis=-1) / paddle.sqrt(sizes[0] * sizes[1])
     zero, one = paddle.zeros_like(cosine), paddle.ones_like(target)
     alike = paddle.where(paddle.equal(target, one), 1 - cosine, zero)
-    return _reduced(n, alike + paddle.where(paddle.equal(target, -one), F.relu(cosine - margin), zero))
+    return _reduce(n, alike + paddle.where(paddle.equal(target, -one), F.relu(cosine - margin), zero))
 
 
 @row("aten.triplet_margin_loss")
@@ -120,15 +120,15 @@ def _triplets(n: Pt2Node) -> Any:
     far = away(anchor, negative)
     if n.flag("swap"):
         far = paddle.minimum(far, away(positive, negative))
-    return _reduced(n, F.relu(float(n("margin", 1.0)) + away(anchor, positive) - far))
+    return _reduce(n, F.relu(float(n("margin", 1.0)) + away(anchor, positive) - far))
 
 
 @row("aten.soft_margin_loss")
 def _margin(n: Pt2Node) -> Any:
-    return _reduced(n, F.softplus(-n.tensor("target") * n.tensor("self")))
+    return _reduce(n, F.softplus(-n.tensor("target") * n.tensor("self")))
 
 
-def _picked(n: Pt2Node, logs: Any, label: Any, weight: Any, ignored: int) -> tuple[Any, Any]:
+def _negative_log_likelihood(n: Pt2Node, logs: Any, label: Any, weight: Any, ignored: int) -> tuple[Any, Any]:
     """The negative logarithm of the probability of each label, reduced, and the weight of all.
 
     *logs* is of shape (N, C, …) or (C,), *label* (N, …) or ().
@@ -156,7 +156,9 @@ def _picked(n: Pt2Node, logs: Any, label: Any, weight: Any, ignored: int) -> tup
 
 @row("aten.nll_loss", "aten.nll_loss_nd", "aten.nll_loss2d", "aten.nll_loss_forward", "aten.nll_loss2d_forward")
 def _likelihood(n: Pt2Node) -> Any:
-    made = _picked(n, n.tensor("self"), n.tensor("target"), n("weight", None), n.whole("ignore_index", -100))
+    made = _negative_log_likelihood(
+        n, n.tensor("self"), n.tensor("target"), n("weight", None), n.whole("ignore_index", -100)
+    )
     return made if n.kind.endswith("forward") else made[0]
 
 
@@ -172,7 +174,7 @@ def _cross_entropy(n: Pt2Node) -> Any:
         if weight is not None or n.whole("ignore_index", -100) >= 0:
             raise Missing("smoothed labels that are weighted or ignored")
         return _soft(n, logs, _as_scores(target, x, axis), None, smooth, axis)
-    return _picked(n, logs, target, weight, n.whole("ignore_index", -100))[0]
+    return _negative_log_likelihood(n, logs, target, weight, n.whole("ignore_index", -100))[0]
 
 
 def _as_scores(target: Any, x: Any, axis: int) -> Any:
@@ -189,4 +191,4 @@ def _soft(n: Pt2Node, logs: Any, target: Any, weight: Any, smooth: float, axis: 
     if weight is not None:
         logs = logs * paddle.reshape(weight, [-1] + [1] * (len(logs.shape) - 1 - axis))
     loss = -paddle.sum(logs * target, axis=axis)
-    return _reduced(n, loss)
+    return _reduce(n, loss)

@@ -28,10 +28,10 @@ def _sizes(n: Pt2Node) -> list[Any]:
 def _full(n: Pt2Node) -> Any:
     name = n.kind.removeprefix("aten.").removeprefix("new_")
     value = as_number(n("fill_value")) if name == "full" else _FILLS[name]
-    return _filled(_sizes(n), value, n.made.kind)
+    return _fill(_sizes(n), value, n.made.kind)
 
 
-def _filled(sizes: list[Any], value: Any, kind: str) -> Any:
+def _fill(sizes: list[Any], value: Any, kind: str) -> Any:
     if is_tensor(value):
         return paddle.expand(cast(value, kind), sizes) if sizes else cast(value, kind)
     if kind == "bool":
@@ -40,7 +40,7 @@ def _filled(sizes: list[Any], value: Any, kind: str) -> Any:
 
 
 @row("aten.full_like", "aten.zeros_like", "aten.ones_like", "aten.empty_like")
-def _like(n: Pt2Node) -> Any:
+def _make_like(n: Pt2Node) -> Any:
     x = n.tensor("self")
     value = as_number(n("fill_value")) if n.kind == "aten.full_like" else int(n.kind == "aten.ones_like")
     if is_tensor(value):

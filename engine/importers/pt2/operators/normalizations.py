@@ -38,16 +38,18 @@ def _batch(n: Pt2Node) -> Any:
     trains = always or (not never and n.flag("training"))
     count = len(n.outputs)
     if not trains and mean is not None:
-        return (_fixed(x, mean, variance, weight, bias, eps), *[paddle.zeros([0], kind_of(x))] * (count - 1))[:count]
+        return (_normalize_fixed(x, mean, variance, weight, bias, eps), *[paddle.zeros([0], kind_of(x))] * (count - 1))[
+            :count
+        ]
     axes = [a for a in range(len(x.shape)) if a != 1]
     own = paddle.mean(x, axis=axes)
-    spread = paddle.mean(paddle.square(x - along(own, x)), axis=axes)
+    spread = paddle.mean(paddle.square(x - reshape_along(own, x)), axis=axes)
     inverse = paddle.rsqrt(spread + eps)
-    y = affine((x - along(own, x)) * along(inverse, x), weight, bias, x)
+    y = affine((x - reshape_along(own, x)) * reshape_along(inverse, x), weight, bias, x)
     own, spread, inverse = own.detach(), spread.detach(), inverse.detach()
     if mean is None:
         return (y, own, inverse)[:count]
-    new = _running(n, x, own, spread, mean, variance, axes)
+    new = _running_statistics(n, x, own, spread, mean, variance, axes)
     if n.kind in _UPDATING:
         for name, value in zip(("running_mean", "running_var"), new, strict=True):
             held = n.held(name)
@@ -58,16 +60,18 @@ def _batch(n: Pt2Node) -> Any:
     return (y, own, inverse, *middle, *new)
 
 
-def _fixed(x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
+def _normalize_fixed(x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
     plain = len({kind_of(v) for v in (x, mean, variance, weight, bias) if v is not None}) == 1
     if plain and weight is not None and bias is not None and len(x.shape) > 1 and 0 <= eps <= _LARGEST:
         return F.batch_norm(x, mean, variance, weight, bias, training=False, epsilon=eps)
     kind = kind_of(x)
-    centred = x - cast(along(mean, x), kind)
-    return affine(centred * cast(along(paddle.rsqrt(variance + eps), x), kind), weight, bias, x)
+    centred = x - cast(reshape_along(mean, x), kind)
+    return affine(centred * cast(reshape_along(paddle.rsqrt(variance + eps), x), kind), weight, bias, x)
 
 
-def _running(n: Pt2Node, x: Any, own: Any, spread: Any, mean: Any, variance: Any, axes: list[int]) -> tuple[Any, Any]:
+def _running_statistics(
+    n: Pt2Node, x: Any, own: Any, spread: Any, mean: Any, variance: Any, axes: list[int]
+) -> tuple[Any, Any]:
     """The running statistics afterwards; that of the variance is not biased."""
     momentum = float(n("momentum", 0.1))
     if all(x.shape[a] >= 0 for a in axes):
@@ -80,7 +84,7 @@ def _running(n: Pt2Node, x: Any, own: Any, spread: Any, mean: Any, variance: Any
     return mean * (1 - momentum) + own * momentum, variance * (1 - momentum) + spread * momentum
 
 
-def along(v: Any, x: Any) -> Any:
+def reshape_along(v: Any, x: Any) -> Any:
     """A number for each channel, along the second axis of *x*."""
     return paddle.reshape(v, [1, -1] + [1] * (len(x.shape) - 2)) if len(x.shape) > 1 else v
 
@@ -88,8 +92,8 @@ def along(v: Any, x: Any) -> Any:
 def affine(y: Any, weight: Any, bias: Any, x: Any) -> Any:
     """*y* scaled and moved by a number for each channel."""
     kind = kind_of(x)
-    y = y if weight is None else y * cast(along(weight, x), kind)
-    return y if bias is None else y + cast(along(bias, x), kind)
+    y = y if weight is None else y * cast(reshape_along(weight, x), kind)
+    return y if bias is None else y + cast(reshape_along(bias, x), kind)
 
 
 @row("aten.layer_norm", "aten.native_layer_norm")
@@ -146,7 +150,7 @@ def _group(n: Pt2Node) -> Any:
 def _instance(n: Pt2Node) -> Any:
     x, weight, bias = n.tensor("input"), n("weight", None), n("bias", None)
     if not n.flag("use_input_stats", True):
-        return _fixed(x, n("running_mean"), n("running_var"), weight, bias, float(n("eps", 1e-5)))
+        return _normalize_fixed(x, n("running_mean"), n("running_var"), weight, bias, float(n("eps", 1e-5)))
     if n("running_mean", None) is not None:
         raise Missing("running statistics of instances")
     return F.instance_norm(x, weight=weight, bias=bias, eps=float(n("eps", 1e-5)))

@@ -12,7 +12,7 @@ from gradtool import paddle
 
 from ..errors import Missing, Unsound
 from ..node import Pt2Node, cast, kind_of
-from .elementwise import one, scaled
+from .elementwise import one, scale_by
 from .rows import row
 
 
@@ -25,7 +25,7 @@ def forwards(index: Any, size: int) -> Any:
 
 
 @row("aten.embedding")
-def _embedding(n: Pt2Node) -> Any:
+def _embed(n: Pt2Node) -> Any:
     padding = n.whole("padding_idx", -1)
     weight, index = n.tensor("weight"), cast(n.tensor("indices"), "int64")
     if padding >= 0:
@@ -56,13 +56,13 @@ def _gather(n: Pt2Node) -> Any:
 
 
 @row("aten.take_along_dim")
-def _along(n: Pt2Node) -> Any:
+def _pick_along(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     return paddle.take_along_axis(x, forwards(n.tensor("indices"), x.shape[axis]), axis)
 
 
 @row("aten.masked_select")
-def _chosen(n: Pt2Node) -> Any:
+def _choose(n: Pt2Node) -> Any:
     return paddle.masked_select(n.tensor("self"), n.tensor("mask"))
 
 
@@ -216,7 +216,7 @@ def _scatter(n: Pt2Node) -> Any:
 def _index_add(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     index = forwards(n.tensor("index"), x.shape[axis])
-    return paddle.index_add(x, index, axis, scaled(cast(n.tensor("source"), kind_of(x)), n("alpha", 1)))
+    return paddle.index_add(x, index, axis, scale_by(cast(n.tensor("source"), kind_of(x)), n("alpha", 1)))
 
 
 @row("aten.index_fill")
@@ -237,7 +237,7 @@ def _index_copy(n: Pt2Node) -> Any:
 
 
 @row("aten.masked_scatter")
-def _masked_scatter(n: Pt2Node) -> Any:
+def _scatter_masked(n: Pt2Node) -> Any:
     return paddle.masked_scatter(n.tensor("self"), n.tensor("mask"), n.tensor("source"))
 
 

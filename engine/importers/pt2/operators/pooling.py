@@ -12,7 +12,7 @@ from ..errors import Missing, Unsound
 from ..node import Pt2Node
 from .convolutions import windows
 from .rows import row
-from .shapes import padded_along
+from .shapes import pad_along
 
 LARGEST = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
 AVERAGE = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
@@ -20,7 +20,7 @@ ADAPTIVE = {1: F.adaptive_avg_pool1d, 2: F.adaptive_avg_pool2d, 3: F.adaptive_av
 ADAPTIVE_LARGEST = {1: F.adaptive_max_pool1d, 2: F.adaptive_max_pool2d, 3: F.adaptive_max_pool3d}
 
 
-def _batched(rank: int, n: Pt2Node, emit: Callable[[Any], Any]) -> Any:
+def _pool_batch(rank: int, n: Pt2Node, emit: Callable[[Any], Any]) -> Any:
     """What a pool makes of a batch, and of one of it."""
     x = n.tensor("self")
     if len(x.shape) not in (rank + 1, rank + 2):
@@ -52,7 +52,7 @@ def _largest(rank: int, places: bool) -> Callable[[Pt2Node], Any]:
             made = LARGEST[rank](x, sizes, stride=strides, padding=pads, ceil_mode=n.flag("ceil_mode"), **more)
             return (made[0], paddle.cast(made[1], "int64")) if places else made
 
-        return _batched(rank, n, pool)
+        return _pool_batch(rank, n, pool)
 
     return emit
 
@@ -68,7 +68,7 @@ def _average(rank: int) -> Callable[[Pt2Node], Any]:
         def pool(x: Any) -> Any:
             if divisor is not None:
                 for i, p in enumerate(pads):
-                    x = padded_along(x, 2 + i, p, p, "constant", 0)
+                    x = pad_along(x, 2 + i, p, p, "constant", 0)
                 y = AVERAGE[rank](x, sizes, stride=strides, padding=[0] * rank, ceil_mode=n.flag("ceil_mode"))
                 count = 1
                 for k in sizes:
@@ -78,7 +78,7 @@ def _average(rank: int) -> Callable[[Pt2Node], Any]:
                 x, sizes, stride=strides, padding=pads, ceil_mode=n.flag("ceil_mode"), exclusive=not counts
             )
 
-        return _batched(rank, n, pool)
+        return _pool_batch(rank, n, pool)
 
     return emit
 
@@ -93,7 +93,7 @@ def _adaptive(rank: int, function: Callable[..., Any], places: bool) -> Callable
             made, at = function(x, sizes if rank > 1 else sizes[0], return_mask=True)
             return made, paddle.cast(at, "int64")
 
-        return _batched(rank, n, pool)
+        return _pool_batch(rank, n, pool)
 
     return emit
 

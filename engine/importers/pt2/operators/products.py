@@ -12,7 +12,7 @@ from gradtool import paddle
 
 from ..errors import Missing, Unsound
 from ..node import Pt2Node, cast, is_whole, kind_of
-from .elementwise import scaled
+from .elementwise import scale_by
 from .rows import row
 
 
@@ -39,11 +39,11 @@ def _product(n: Pt2Node) -> Any:
 def _sum_and_product(n: Pt2Node) -> Any:
     names = {"aten.addmm": ("mat1", "mat2"), "aten.addmv": ("mat", "vec")}.get(n.kind, ("batch1", "batch2"))
     kind = n.made.kind
-    z = scaled(product(n.tensor(names[0]), n.tensor(names[1]), kind), n("alpha", 1))
+    z = scale_by(product(n.tensor(names[0]), n.tensor(names[1]), kind), n("alpha", 1))
     if n.kind == "aten.addbmm":
         z = paddle.sum(z, axis=0)
     beta = n("beta", 1)
-    return z if beta == 0 else paddle.add(z, scaled(cast(n.tensor("self"), kind), beta))
+    return z if beta == 0 else paddle.add(z, scale_by(cast(n.tensor("self"), kind), beta))
 
 
 @row("aten.linear")
@@ -83,7 +83,7 @@ def _trilinear(n: Pt2Node) -> Any:
 
 
 @row("aten.tensordot")
-def _contracted(n: Pt2Node) -> Any:
+def _contract(n: Pt2Node) -> Any:
     return paddle.tensordot(n.tensor("self"), n.tensor("other"), [n.wholes("dims_self"), n.wholes("dims_other")])
 
 
@@ -134,7 +134,7 @@ def _attention(n: Pt2Node) -> Any:
     query, key, value = (n.tensor(name) for name in ("query", "key", "value"))
     kind = n.made.kind
     if n.flag("enable_gqa"):
-        key, value = (_for_all_heads(query, v) for v in (key, value))
+        key, value = (_repeat_heads(query, v) for v in (key, value))
     scale = n("scale", None)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     scores = paddle.matmul(cast(query, kind), cast(key, kind), transpose_y=True) * scale
@@ -143,7 +143,7 @@ def _attention(n: Pt2Node) -> Any:
     if n.flag("is_causal"):
         scores = scores + _causal(query.shape[-2], key.shape[-2], kind)
     if mask is not None:
-        scores = _masked(scores, mask, kind)
+        scores = _mask(scores, mask, kind)
     weights = F.softmax(scores, axis=-1)
     dropout = float(n("dropout_p", 0.0))
     weights = F.dropout(weights, p=dropout, training=True) if dropout else weights
@@ -151,7 +151,7 @@ def _attention(n: Pt2Node) -> Any:
     return (made, *[None] * (len(n.outputs) - 1))
 
 
-def _for_all_heads(query: Any, x: Any) -> Any:
+def _repeat_heads(query: Any, x: Any) -> Any:
     heads, own = query.shape[-3], x.shape[-3]
     if own < 1 or heads % own:
         raise Unsound(f"{own} heads of keys for {heads} of queries")
@@ -167,7 +167,7 @@ def _causal(rows: int, columns: int, kind: str) -> Any:
     return cast(paddle.assign(mask), kind)
 
 
-def _masked(scores: Any, mask: Any, kind: str) -> Any:
+def _mask(scores: Any, mask: Any, kind: str) -> Any:
     if kind_of(mask) == "bool":
         return paddle.where(mask, scores, paddle.full([], -math.inf, kind))
     return scores + cast(mask, kind)

@@ -27,11 +27,11 @@ class Weights:
     def __init__(self, parameters: list[Any]) -> None:
         self.inner, self.again, self.first, self.second = (*parameters, None, None)[:4]
 
-    def of_input(self, x: Any) -> Any:
+    def input_part(self, x: Any) -> Any:
         """What is fed to the gates."""
         return _linear(x, self.inner, self.first)
 
-    def of_state(self, h: Any) -> Any:
+    def state_part(self, h: Any) -> Any:
         """What the state gives to the gates."""
         return _linear(h, self.again, self.second)
 
@@ -44,17 +44,17 @@ def _linear(x: Any, weight: Any, bias: Any) -> Any:
 def _long_short(weights: Weights) -> Callable[[Any, State], State]:
     def step(x: Any, state: State) -> State:
         h, c = state
-        i, forget, new, o = paddle.split(weights.of_input(x) + weights.of_state(h), 4, axis=-1)
+        i, forget, new, o = paddle.split(weights.input_part(x) + weights.state_part(h), 4, axis=-1)
         after = F.sigmoid(forget) * c + F.sigmoid(i) * paddle.tanh(new)
         return F.sigmoid(o) * paddle.tanh(after), after
 
     return step
 
 
-def _gated(weights: Weights) -> Callable[[Any, State], State]:
+def _gate(weights: Weights) -> Callable[[Any, State], State]:
     def step(x: Any, state: State) -> State:
         (h,) = state
-        own, before = paddle.split(weights.of_input(x), 3, axis=-1), paddle.split(weights.of_state(h), 3, axis=-1)
+        own, before = paddle.split(weights.input_part(x), 3, axis=-1), paddle.split(weights.state_part(h), 3, axis=-1)
         r, z = F.sigmoid(own[0] + before[0]), F.sigmoid(own[1] + before[1])
         new = paddle.tanh(own[2] + r * before[2])
         return ((1 - z) * new + z * h,)
@@ -63,12 +63,12 @@ def _gated(weights: Weights) -> Callable[[Any, State], State]:
 
 
 def _plain(function: Callable[[Any], Any]) -> Callable[[Weights], Callable[[Any, State], State]]:
-    return lambda weights: lambda x, state: (function(weights.of_input(x) + weights.of_state(state[0])),)
+    return lambda weights: lambda x, state: (function(weights.input_part(x) + weights.state_part(state[0])),)
 
 
 _STEPS: dict[str, Callable[[Weights], Callable[[Any, State], State]]] = {
     "aten.lstm": _long_short,
-    "aten.gru": _gated,
+    "aten.gru": _gate,
     "aten.rnn_tanh": _plain(paddle.tanh),
     "aten.rnn_relu": _plain(F.relu),
 }
@@ -118,7 +118,7 @@ def _run(step: Callable[[Any, State], State], x: Any, state: State, backwards: b
     return paddle.stack(made, axis=0), state
 
 
-_CELLS = {"aten.lstm_cell": _long_short, "aten.gru_cell": _gated, "aten.rnn_tanh_cell": _plain(paddle.tanh)}
+_CELLS = {"aten.lstm_cell": _long_short, "aten.gru_cell": _gate, "aten.rnn_tanh_cell": _plain(paddle.tanh)}
 
 
 @row(*_CELLS, "aten.rnn_relu_cell")

@@ -59,12 +59,12 @@ def spread(n: Pt2Node) -> tuple[Any, Any]:
     squares = paddle.sum(paddle.square(x - mean), axis=axes, keepdim=keep)
     flat = mean if keep else paddle.mean(x, axis=axes)
     if any(x.shape[a] < 0 for a in every):
-        count = paddle.cast(paddle.prod(paddle.gather(paddle.shape(x), _assigned(every))), kind_of(x))
+        count = paddle.cast(paddle.prod(paddle.gather(paddle.shape(x), _assign(every))), kind_of(x))
         return squares / paddle.maximum(count - float(correction), paddle.zeros_like(count)), flat
     return squares / max(math.prod(x.shape[a] for a in every) - correction, 0), flat
 
 
-def _assigned(places: list[int]) -> Any:
+def _assign(places: list[int]) -> Any:
     return paddle.assign(np.asarray(places, "int64"))
 
 
@@ -154,7 +154,7 @@ def _norm(n: Pt2Node) -> Any:
     order = 2.0 if order is None else float(order)
     size = paddle.abs(x)
     if order == 2:
-        return _along_each(x, axes, keep) if axes is not None else _root(x, keep)
+        return _norm_along_each(x, axes, keep) if axes is not None else _root(x, keep)
     if math.isinf(order):
         return (paddle.amax if order > 0 else paddle.amin)(size, axis=axes, keepdim=keep)
     if order == 1:
@@ -165,7 +165,7 @@ def _norm(n: Pt2Node) -> Any:
     return paddle.pow(paddle.sum(paddle.pow(size, order), axis=axes, keepdim=keep), 1 / order)
 
 
-def _along_each(x: Any, axes: list[int], keep: bool) -> Any:
+def _norm_along_each(x: Any, axes: list[int], keep: bool) -> Any:
     """The norm along several axes, one after the other: of two at once Paddle's is that of a matrix."""
     for axis in axes:
         x = paddle.norm(x, p=2, axis=axis, keepdim=True)
@@ -178,7 +178,7 @@ def _root(x: Any, keep: bool) -> Any:
 
 
 @row("aten.cumsum", "aten.cumprod", "aten.logcumsumexp")
-def _running(n: Pt2Node) -> Any:
+def _cumulate(n: Pt2Node) -> Any:
     x, axis = cast(n.tensor("self"), n.made.kind), n.axis()
     if not x.shape:
         return paddle.assign(x)
@@ -188,7 +188,7 @@ def _running(n: Pt2Node) -> Any:
 
 
 @row("aten.cummax", "aten.cummin")
-def _running_extreme(n: Pt2Node) -> Any:
+def _cumulative_extreme(n: Pt2Node) -> Any:
     return tuple((paddle.cummax if n.kind == "aten.cummax" else paddle.cummin)(n.tensor("self"), axis=n.axis()))
 
 
@@ -221,7 +221,7 @@ def _top(n: Pt2Node) -> Any:
 
 
 @row("aten.sort", "aten.argsort")
-def _sorted(n: Pt2Node) -> Any:
+def _sort(n: Pt2Node) -> Any:
     x, axis, down = n.tensor("self"), n.axis(default=-1), n.flag("descending")
     places = paddle.argsort(x, axis=axis, descending=down, stable=True)
     if n.kind == "aten.argsort":

@@ -12,13 +12,13 @@ from gradtool import paddle
 
 from ..errors import Missing, Unsound
 from ..node import Meta, Pt2Node, cast, kind_of
-from ..values import SymbolicSize, as_number, behind_autograd, elements
+from ..values import SymbolicSize, as_number, elements, write_behind_autograd
 from .rows import row, view
 
 _ENDLESS = (1 << 31) - 1
 
 
-def reshaped(x: Any, meta: Meta, told: Sequence[Any] | None = None) -> Any:
+def reshape(x: Any, meta: Meta, told: Sequence[Any] | None = None) -> Any:
     """*x* in another shape; *told* has the sizes where several of them are not known."""
     shape = list(meta.shape)
     if shape.count(-1) <= 1:
@@ -39,11 +39,11 @@ def _reshape(n: Pt2Node) -> Any:
     told = n("size", None) or n("shape", None)
     if "dtype" in n.arguments:
         raise Missing("elements that are looked at as another type")
-    return reshaped(n.tensor("self"), n.made, told)
+    return reshape(n.tensor("self"), n.made, told)
 
 
 @view("aten.flatten", "aten.unflatten", "aten._reshape_alias", back=_back_to_shape)
-def _regrouped(n: Pt2Node) -> Any:
+def _regroup(n: Pt2Node) -> Any:
     x, shape = n.tensor("self"), list(n.made.shape)
     if shape.count(-1) <= 1:
         return paddle.reshape(x, shape)
@@ -55,7 +55,7 @@ def _regrouped(n: Pt2Node) -> Any:
     return paddle.reshape(x, [*own[:axis], *sizes, *own[axis + 1 :]])
 
 
-def _unpermuted(n: Pt2Node, whole: Any, part: Any) -> Any:
+def _unpermute(n: Pt2Node, whole: Any, part: Any) -> Any:
     order = _order(n, len(whole.shape))
     return paddle.transpose(part, [order.index(i) for i in range(len(order))]) if order else part
 
@@ -90,7 +90,7 @@ def _front(axis: int, rank: int) -> int:
 
 @view(
     "aten.permute", "aten.permute_copy", "aten.transpose", "aten.transpose_copy", "aten.t", "aten.numpy_T", "aten.mT",
-    "aten.movedim", "aten.swapaxes", "aten.swapdims", back=_unpermuted,
+    "aten.movedim", "aten.swapaxes", "aten.swapdims", back=_unpermute,
 )  # fmt: skip
 def _permute(n: Pt2Node) -> Any:
     x = n.tensor("self")
@@ -126,7 +126,7 @@ def _expand(n: Pt2Node) -> Any:
     return paddle.expand(x, elements(wanted))
 
 
-def _into_slice(n: Pt2Node, whole: Any, part: Any) -> Any:
+def _write_slice(n: Pt2Node, whole: Any, part: Any) -> Any:
     axis, start, end, step = _bounds(n, whole)
     if not isinstance(start, int) or not isinstance(end, int):
         raise Missing("writing into a slice whose bounds are computed")
@@ -150,7 +150,7 @@ def _bounds(n: Pt2Node, x: Any) -> tuple[int, Any, Any, int]:
     return axis, as_number(start), as_number(end), step
 
 
-@view("aten.slice", "aten.slice_copy", back=_into_slice)
+@view("aten.slice", "aten.slice_copy", back=_write_slice)
 def _slice(n: Pt2Node) -> Any:
     x = n.tensor("self")
     axis, start, end, step = _bounds(n, x)
@@ -173,7 +173,7 @@ def _narrow(n: Pt2Node) -> Any:
     return paddle.slice(x, [axis], [start], [start + length])
 
 
-def _into_place(n: Pt2Node, whole: Any, part: Any) -> Any:
+def _write_place(n: Pt2Node, whole: Any, part: Any) -> Any:
     axis = n.axis(of=whole)
     return paddle.select_scatter(whole, part, axis, _place(n.whole("index"), whole.shape[axis]))
 
@@ -184,7 +184,7 @@ def _place(index: int, size: int) -> int:
     return index % size if size > 0 else index
 
 
-@view("aten.select", "aten.select_copy", back=_into_place)
+@view("aten.select", "aten.select_copy", back=_write_place)
 def _select(n: Pt2Node) -> Any:
     x, axis = n.tensor("self"), n.axis()
     index = n("index")
@@ -197,12 +197,12 @@ def _select(n: Pt2Node) -> Any:
 
 @row("aten.select_scatter")
 def _select_scatter(n: Pt2Node) -> Any:
-    return _into_place(n, n.tensor("self"), n.tensor("src"))
+    return _write_place(n, n.tensor("self"), n.tensor("src"))
 
 
 @row("aten.slice_scatter")
 def _slice_scatter(n: Pt2Node) -> Any:
-    return paddle.assign(_into_slice(n, n.tensor("self"), n.tensor("src")))
+    return paddle.assign(_write_slice(n, n.tensor("self"), n.tensor("src")))
 
 
 @view("aten.diagonal", "aten.diagonal_copy", back=None)
@@ -220,8 +220,8 @@ def _diagonal_matrix(n: Pt2Node) -> Any:
     on = paddle.assign(np.eye(size, dtype="bool"))
     square = paddle.where(on, paddle.unsqueeze(x, [-1]), paddle.zeros([], kind_of(x)))
     rank = len(square.shape)
-    square = padded_along(square, rank - 1, max(offset, 0), max(-offset, 0), "constant", 0)
-    square = padded_along(square, rank - 2, max(-offset, 0), max(offset, 0), "constant", 0)
+    square = pad_along(square, rank - 1, max(offset, 0), max(-offset, 0), "constant", 0)
+    square = pad_along(square, rank - 2, max(-offset, 0), max(offset, 0), "constant", 0)
     first, second = _front(n.whole("dim1", -2), rank), _front(n.whole("dim2", -1), rank)
     order = list(range(rank - 2))
     for axis, of in sorted([(first, rank - 2), (second, rank - 1)]):
@@ -229,7 +229,7 @@ def _diagonal_matrix(n: Pt2Node) -> Any:
     return square if order == sorted(order) else paddle.transpose(square, order)
 
 
-@view("aten.detach", back=lambda n, whole, part: part if whole.stop_gradient else behind_autograd(whole, part))
+@view("aten.detach", back=lambda n, whole, part: part if whole.stop_gradient else write_behind_autograd(whole, part))
 def _detach(n: Pt2Node) -> Any:
     return n.tensor("self").detach()
 
@@ -241,7 +241,7 @@ def _alias(n: Pt2Node) -> Any:
 
 @view("aten.view_as", "aten.reshape_as", back=_back_to_shape)
 def _reshape_as(n: Pt2Node) -> Any:
-    return reshaped(n.tensor("self"), n.made)
+    return reshape(n.tensor("self"), n.made)
 
 
 @row("aten.contiguous", "aten.lift", "aten.pin_memory", "aten.requires_grad")
@@ -285,7 +285,7 @@ def parts_of(x: Any, sizes: Sequence[int], axis: int) -> tuple[Any, ...]:
 _MOST_PARTS = 1 << 16
 
 
-def _between(x: Any, axis: int, places: list[int]) -> tuple[Any, ...]:
+def _split_at(x: Any, axis: int, places: list[int]) -> tuple[Any, ...]:
     """The parts of *x* between places along an axis."""
     edges = [slice(0, p).indices(x.shape[axis])[1] for p in places]
     ends = [*edges, x.shape[axis]]
@@ -307,7 +307,7 @@ def _split(n: Pt2Node) -> Any:
         if "tensor_indices_or_sections" in n.arguments:
             raise Missing("places that are computed")
         if "indices" in n.arguments:
-            return _between(x, axis, n.wholes("indices"))
+            return _split_at(x, axis, n.wholes("indices"))
         count = n.whole("sections")
         if not 0 < count <= _MOST_PARTS:
             raise Unsound(f"{count} parts")
@@ -358,7 +358,7 @@ def _roll(n: Pt2Node) -> Any:
 
 
 @row("aten.rot90")
-def _turned(n: Pt2Node) -> Any:
+def _turn(n: Pt2Node) -> Any:
     return paddle.rot90(n.tensor("self"), n.whole("k", 1), n.wholes("dims", [0, 1]))
 
 
@@ -377,17 +377,17 @@ def _triangle(n: Pt2Node) -> Any:
 
 @row("aten.constant_pad_nd")
 def _constant_pad(n: Pt2Node) -> Any:
-    return padded(n, n.tensor("self"), "constant", n("value", 0))
+    return pad(n, n.tensor("self"), "constant", n("value", 0))
 
 
 @row("aten.pad")
 def _pad(n: Pt2Node) -> Any:
     value = n("value", None)
-    return padded(n, n.tensor("self"), n("mode", "constant"), 0 if value is None else value)
+    return pad(n, n.tensor("self"), n("mode", "constant"), 0 if value is None else value)
 
 
-def _mirrored(mode: str) -> Callable[[Pt2Node], Any]:
-    return lambda n: padded(n, n.tensor("self"), mode, 0)
+def _mirror(mode: str) -> Callable[[Pt2Node], Any]:
+    return lambda n: pad(n, n.tensor("self"), mode, 0)
 
 
 for _mode, _kinds in (
@@ -395,12 +395,12 @@ for _mode, _kinds in (
     ("replicate", ("replication_pad1d", "replication_pad2d", "replication_pad3d")),
 ):
     for _kind in _kinds:
-        row(f"aten.{_kind}")(_mirrored(_mode))
+        row(f"aten.{_kind}")(_mirror(_mode))
 
 _MODES = {"constant": None, "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
-def padded(n: Pt2Node, x: Any, mode: str, value: Any) -> Any:
+def pad(n: Pt2Node, x: Any, mode: str, value: Any) -> Any:
     """*x* with elements more (below 0: fewer) at the ends of its last axes, the last axis first."""
     pads = n("pad", None) or n("padding", None) or []
     if mode not in _MODES or len(pads) % 2 or len(pads) > 2 * len(x.shape):
@@ -410,11 +410,11 @@ def padded(n: Pt2Node, x: Any, mode: str, value: Any) -> Any:
     if any(abs(p) > 1 << 24 for p in pads):
         raise Unsound("pads that no tensor has")
     for i, (before, after) in enumerate(zip(pads[::2], pads[1::2], strict=True)):
-        x = padded_along(x, len(x.shape) - 1 - i, before, after, mode, value)
+        x = pad_along(x, len(x.shape) - 1 - i, before, after, mode, value)
     return x
 
 
-def padded_along(x: Any, axis: int, before: int, after: int, mode: str, value: Any) -> Any:
+def pad_along(x: Any, axis: int, before: int, after: int, mode: str, value: Any) -> Any:
     size = x.shape[axis]
     if mode == "constant" and (before < 0 or after < 0):
         end = size - max(-after, 0) if size >= 0 else (after if after < 0 else _ENDLESS)
@@ -432,10 +432,10 @@ def padded_along(x: Any, axis: int, before: int, after: int, mode: str, value: A
         raise Missing(f"pads of the mode {mode} along a size that is not known")
     if size + before + after < 0 or (max(before, after) >= size + (mode != "reflect") and mode != "replicate"):
         raise Unsound(f"pads of {before} and {after} around {size}")
-    return paddle.index_select(x, _assigned(_places(size, before, after, mode)), axis=axis)
+    return paddle.index_select(x, _assign(_places(size, before, after, mode)), axis=axis)
 
 
-def _assigned(places: list[int]) -> Any:
+def _assign(places: list[int]) -> Any:
     return paddle.assign(np.asarray(places, "int64"))
 
 

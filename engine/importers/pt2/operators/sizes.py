@@ -92,7 +92,7 @@ def _operands(n: Pt2Node, count: int) -> list[Any]:
     return values
 
 
-def _computed(kind: str) -> Callable[[Pt2Node], Any]:
+def _compute(kind: str) -> Callable[[Pt2Node], Any]:
     of_numbers, of_variables = _COMPUTED[kind]
 
     def emit(n: Pt2Node) -> Any:
@@ -122,7 +122,7 @@ def _alone(kind: str) -> Callable[[Pt2Node], Any]:
 
 
 for _kind in _COMPUTED:
-    row(f"_operator.{_kind}", f"torch.{_kind}", f"math.{_kind}")(_computed(_kind))
+    row(f"_operator.{_kind}", f"torch.{_kind}", f"math.{_kind}")(_compute(_kind))
 for _kind in _ALONE:
     row(f"_operator.{_kind}", f"torch.{_kind}", f"math.{_kind}")(_alone(_kind))
 

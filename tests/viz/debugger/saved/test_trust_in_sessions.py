@@ -92,7 +92,7 @@ def test_no_python_of_a_file_is_run(here: Path, source: str) -> None:
     assert isinstance(reply.error, NotTrusted)
     assert "--trust" in reply.text
     assert comparison.check(saved).refused == saved.book.cells[0]
-    assert expressions.of_cells(saved.book) == [f"In [1]: {source}"]
+    assert expressions.cell_expressions(saved.book) == [f"In [1]: {source}"]
     assert untouched(here)
     reader.load(saved_with([source]), "s.jsonl", trust=True).book.execute("rerun 1")
     assert source.startswith("v[") or not untouched(here)
@@ -101,7 +101,7 @@ def test_no_python_of_a_file_is_run(here: Path, source: str) -> None:
 @pytest.mark.parametrize("told", STOPS, ids=lambda s: s["kind"])
 def test_no_stop_of_a_file_evaluates(here: Path, told: dict[str, Any]) -> None:
     saved = reader.load(saved_with(["continue"], [told]), "s.jsonl")
-    assert expressions.of_stops(saved.book)
+    assert expressions.stop_expressions(saved.book)
     for again in ([], ["enable 1"]):
         for line in [*again, *MOVES]:
             saved.book.execute(line)
