@@ -129,8 +129,8 @@ def _side(run: Timeline, entry: Entry, moving: set[int], data: set[int]) -> int 
     return None
 
 
-_COMPARING = frozenset({"mse_loss", "smooth_l1_loss", "huber_loss"})
-"""Losses that are one operator, before which PyTorch lays out what they compare to one shape."""
+_COMPARING = frozenset({"mse_loss", "smooth_l1_loss", "huber_loss", "aten.huber_loss"})
+"""Losses that are one operator. Before these, and in ``l1_loss``, PyTorch lays out what is compared to one shape."""
 
 
 def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
@@ -145,7 +145,8 @@ def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
 
     def ends(number: int, entry: Entry) -> bool:
         if entry.type in _SUBTRACTING and len(entry.inputs) == 2:
-            fact = _pair(run, entry, tuple(entry.inputs), _shape(run, number), moving, data)
+            operands = tuple([_before_layout(run, n) for n in entry.inputs])
+            fact = _pair(run, entry, operands, _shape(run, number), moving, data)
             found.extend([fact] if fact is not None else [])
         elif entry.type in _COMPARING and len(entry.inputs) > 1:
             operands = tuple([_before_layout(run, n) for n in entry.inputs[:2]])
@@ -192,7 +193,12 @@ def _pair(
 
 def _adds_an_axis(run: Timeline, number: int) -> bool:
     maker = run.values[number].maker
-    return maker != NOBODY and run.entries[maker].type.startswith(("unsqueeze", "slice", "strided_slice", "set_value"))
+    if maker == NOBODY:
+        return False
+    entry = run.entries[maker]
+    if entry.type.startswith(("slice", "strided_slice")):  # an index may hold None; a column of predictions is no axis
+        return len(_shape(run, number)) > len(_shape(run, entry.inputs[0]))
+    return entry.type.startswith(("unsqueeze", "set_value"))
 
 
 def _size(run: Timeline, number: int) -> int:

@@ -448,7 +448,7 @@ def _operator(func: Any) -> FrameworkOperator:
     return FrameworkOperator(name, tuple([a.name for a in arguments]), written, view, aside, overload, turns)
 
 
-_ASIDE = frozenset({"detach", "detach_", "_local_scalar_dense", "set_", "alias", "resize_"})
+_ASIDE = frozenset({"detach", "detach_", "_local_scalar_dense", "set_", "resize_"})
 """Operators of autograd's own, and what is told where it is asked for."""
 
 _FRESH = frozenset({"lift", "lift_fresh", "lift_fresh_copy"})
