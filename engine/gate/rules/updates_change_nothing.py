@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ...answers.training.updates import Idle, SpentOptimizer, Unstepped
 from ...answers.why import callers
+from ...answers.why.verdicts import BY_STRUCTURE
 from ...core import source
 from ...core.source import NOWHERE
 from ...questions.first_steps import NamedFact
@@ -17,15 +18,16 @@ from ..rule import Hit, Options, Rule
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     first = evidence.first_steps
     explained = any(a.finding for a in evidence.verdicts)  # why there is nothing to go by is said there
+    rounding = {name for a in evidence.verdicts if a.label == BY_STRUCTURE for name in (a.name, *a.also)}
     for held in first.idle:
         idle, names = held.seen, held.names
-        pushed = [n for n, steps in zip(names, idle.pushed, strict=True) if steps]
+        pushed = [n for n, steps in zip(names, idle.pushed, strict=True) if steps and n not in rounding]
         if idle.steps < options["steps"]:
             continue
         if len(names) < idle.held:
-            yield from _left_behind(held, options)
+            yield from _left_behind(held, rounding, options)
             continue
-        if not names or (explained and not pushed):
+        if rounding.issuperset(names) or (explained and not pushed):
             continue
         why = f"{len(pushed)} of them have a gradient" if pushed else "none of them has a gradient then"
         message = f"{idle.steps} steps of {idle.by} change none of the {len(names)} parameters that it holds"
@@ -62,10 +64,15 @@ _TINY = 1e-9
 """A rate below it is the reason itself: no gradient of ordinary size moves a float32 parameter by it."""
 
 
-def _left_behind(held: NamedFact[Idle], options: Options) -> Iterator[Hit]:
-    """What an optimizer leaves as it is, though it has gradients, while it changes others."""
+def _left_behind(held: NamedFact[Idle], rounding: Collection[str], options: Options) -> Iterator[Hit]:
+    """What an optimizer leaves as it is, though it has gradients, while it changes others.
+
+    Args:
+        rounding: the parameters whose gradients are 0 but for rounding, whatever the weights are.
+    """
     idle = held.seen
-    still = [n for n, steps in zip(held.names, idle.pushed, strict=True) if steps >= options["steps"]]
+    moving = zip(held.names, idle.pushed, strict=True)
+    still = [n for n, steps in moving if steps >= options["steps"] and n not in rounding]
     if still:
         rate = "" if idle.rate is None else f"the learning rate is {idle.rate:g}; "
         yield Hit(
