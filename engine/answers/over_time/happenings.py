@@ -101,11 +101,14 @@ def _join_annealed(told: Sequence[Happening], history: History) -> Iterator[Happ
     annealed = sorted((h for h in told if h.kind == UNMOVED and h.step in small), key=lambda h: h.step)
     yield from (h for h in told if h not in annealed)
     if annealed:
-        first = annealed[0]
-        tracks = tuple(chain.from_iterable(h.tracks for h in annealed))
-        numbers = (first_rate, rates[first.step])
-        lasts = first.count >= len(history.steps) * _PART
-        yield replace(first, tracks=tracks, numbers=numbers, wrong=lasts and any(h.wrong for h in annealed))
+        lasts = annealed[0].count >= len(history.steps) * _PART
+        yield _merge_annealed(annealed, (first_rate, rates[annealed[0].step]), lasts)
+
+
+def _merge_annealed(annealed: Sequence[Happening], rates: tuple[float, float], lasts: bool) -> Happening:
+    """Return the first of these with the tracks of all; wrong where one is and it *lasts*."""
+    tracks = tuple(chain.from_iterable(h.tracks for h in annealed))
+    return replace(annealed[0], tracks=tracks, numbers=rates, wrong=lasts and any(h.wrong for h in annealed))
 
 
 def _of_tracks(history: History) -> Iterator[Happening]:
