@@ -144,18 +144,24 @@ def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
     found: list[Fact] = []
 
     def ends(number: int, entry: Entry) -> bool:
-        if entry.type in _SUBTRACTING and len(entry.inputs) == 2:
-            operands = tuple([_before_layout(run, n) for n in entry.inputs])
-            fact = _pair(run, entry, operands, _shape(run, number), moving, data)
-            found.extend([fact] if fact is not None else [])
-        elif entry.type in _COMPARING and len(entry.inputs) > 1:
-            operands = tuple([_before_layout(run, n) for n in entry.inputs[:2]])
-            fact = _pair(run, entry, operands, _shape(run, entry.inputs[0]), moving, data)
-            found.extend([fact] if fact is not None else [])
+        compared = _compared_before(run, number, entry)
+        fact = None if compared is None else _pair(run, entry, *compared, moving, data)
+        found.extend([] if fact is None else [fact])
         return any(run.values[n].role == "parameter" for n in entry.inputs)
 
     _walk(run, moving, ends)
     return found
+
+
+def _compared_before(run: Timeline, number: int, entry: Entry) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return what an operator compares, before it was laid out, and the shape it was laid out to; None of any other."""
+    if entry.type in _SUBTRACTING and len(entry.inputs) == 2:
+        shape = _shape(run, number)
+    elif entry.type in _COMPARING and len(entry.inputs) > 1:
+        shape = _shape(run, entry.inputs[0])
+    else:
+        return None
+    return tuple([_before_layout(run, n) for n in entry.inputs[:2]]), shape
 
 
 def _before_layout(run: Timeline, number: int) -> int:
