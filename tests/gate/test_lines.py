@@ -93,6 +93,11 @@ CAUSES = {
         NET,
         {"use": "paddle.to_tensor(h.numpy())", "at_use": "# here"},
     ),
+    "a term of the loss that is multiplied by 0": (
+        "GT111",
+        NET.replace("randint(0, 3, [6]))", "randint(0, 3, [6])) + 0.0 * (net.head.weight**2).sum()  # here"),
+        {},
+    ),
     "a list that holds nothing": (
         "GT701",
         NET,

@@ -181,7 +181,9 @@ class ProgramCase(Case[Value, Operator]):
         reasons = self._reasons
         values = {reasons.value(v): self.shown(v) for v in self._parameters}
         trained = {value: name for value, name in values.items() if value in reasons.reached}
-        return Terms(reasons, trained, lambda value: None).lost()
+        terms = Terms(reasons, trained, lambda value: None)
+        lost, slopes = terms.lost(), self.slopes()
+        return lost if slopes is None else [*lost, *terms.multiplied_by_zero(slopes)]
 
     # -- values ---------------------------------------------------------------------------------------------------
 

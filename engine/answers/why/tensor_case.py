@@ -92,6 +92,8 @@ class TensorCase(Case[int, Call]):
             if plain_values.is_added(way.left.loc, way.left.how, way.entered):
                 term = terms.of_number(way.value, way.left.loc)
                 lost += [term] if term is not None else []
+        slopes = self.slopes()
+        lost += [] if slopes is None else terms.multiplied_by_zero(slopes)
         return list(dict.fromkeys(lost))
 
     def find_lost_uses(self) -> list[LostUse]:

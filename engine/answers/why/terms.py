@@ -7,12 +7,13 @@ the training, whatever it was meant for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic
 
 from ...core.source import Location
 from .reasons import C, Reason, Reasons, V
+from .slopes import Slopes
 from .verdicts import Verdict
 
 SUMS: Final = frozenset(
@@ -79,6 +80,8 @@ class Terms(Generic[V, C]):
         """Values that are computed from a trained parameter, by whatever way."""
         self.sums: list[C] = []
         """Calls that the losses were taken apart along, after :meth:`lost`."""
+        self._parts: list[tuple[C, V]] = []
+        """What these calls read and gradients come through."""
         self._walk()
 
     def _walk(self) -> None:
@@ -120,9 +123,27 @@ class Terms(Generic[V, C]):
             for v in held:
                 if v in self._carries:
                     todo.append(v)
+                    self._parts.append((call, v))
                 else:
                     lost[v] = None
         return [self._term(v) for v in lost if not self._stands_in(v, seen)]
+
+    def multiplied_by_zero(self, slopes: Slopes[V, C]) -> Iterator[LostTerm]:
+        """Yield the terms whose gradient is zero though one arrives at the sum, after :meth:`lost`.
+
+        Args:
+            slopes: of the same pass.
+        """
+        flow = self._reasons.flow
+        results: dict[int, list[V]] = {}
+        for value, (call, _) in self._maker.items():
+            results.setdefault(id(call), []).append(value)
+        for call, value in self._parts:
+            level = slopes.levels.get(value)
+            arriving = [slopes.levels[w] for w in results.get(id(call), ()) if w in slopes.levels]
+            if level is not None and not level.largest and any(x.largest for x in arriving):
+                place = flow.called_at(call)
+                yield LostTerm(self._name(value), Verdict.TIMES_ZERO, place, tuple(self._behind(value)))
 
     def of_number(self, value: V, location: Location) -> LostTerm | None:
         """Return the term that is a number taken from *value* at a line; None without a trained parameter behind it."""
