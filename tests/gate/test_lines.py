@@ -126,6 +126,15 @@ def test_nothing_is_found_where_nothing_is_wrong(tmp_path: Path) -> None:
     assert [f for f in _found(tmp_path / "model.py", NET.format(**RIGHT)) if f.code != "GT901"] == []
 
 
+def test_a_bias_that_cancels_in_a_difference_is_no_lost_term(tmp_path: Path) -> None:
+    said = """
+critic = nn.Linear(4, 1)
+loss = critic(paddle.ones([3, 4])).mean() - critic(paddle.zeros([3, 4])).mean()
+loss.backward()
+"""
+    assert "GT111" not in [f.code for f in _found(tmp_path / "model.py", said)]
+
+
 def test_a_layer_that_drops_everything_can_be_pickled(tmp_path: Path) -> None:
     said = (
         "layer = nn.Dropout(1.0)\nassert pickle.loads(pickle.dumps(layer)).p == 1.0\n"

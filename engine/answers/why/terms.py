@@ -134,15 +134,12 @@ class Terms(Generic[V, C]):
         Args:
             slopes: of the same pass.
         """
-        flow = self._reasons.flow
-        results: dict[int, list[V]] = {}
-        for value, (call, _) in self._maker.items():
-            results.setdefault(id(call), []).append(value)
         for call, value in self._parts:
-            level = slopes.levels.get(value)
-            arriving = [slopes.levels[w] for w in results.get(id(call), ()) if w in slopes.levels]
-            if level is not None and not level.largest and any(x.largest for x in arriving):
-                place = flow.called_at(call)
+            use = next((u for u in slopes.uses.get(value, ()) if u.call is call), None)
+            if use is None or use.level is None or use.level.largest:
+                continue
+            if any(slopes.levels[w].largest for w in use.onto if w in slopes.levels):
+                place = self._reasons.flow.called_at(call)
                 yield LostTerm(self._name(value), Verdict.TIMES_ZERO, place, tuple(self._behind(value)))
 
     def of_number(self, value: V, location: Location) -> LostTerm | None:
