@@ -13,7 +13,7 @@ from typing import Final, Generic
 
 from ...core.source import Location
 from .reasons import C, Reason, Reasons, V
-from .slopes import Slopes
+from .slopes import Slopes, Use
 from .verdicts import Verdict
 
 SUMS: Final = frozenset(
@@ -135,10 +135,7 @@ class Terms(Generic[V, C]):
             slopes: of the same pass.
         """
         for call, value in self._parts:
-            use = next((u for u in slopes.uses.get(value, ()) if u.call is call), None)
-            if use is None or use.level is None or use.level.largest:
-                continue
-            if any(slopes.levels[w].largest for w in use.onto if w in slopes.levels):
+            if any(u.call is call and _is_made_zero(u, slopes) for u in slopes.uses.get(value, ())):
                 place = self._reasons.flow.called_at(call)
                 yield LostTerm(self._name(value), Verdict.TIMES_ZERO, place, tuple(self._behind(value)))
 
@@ -219,3 +216,10 @@ class Terms(Generic[V, C]):
             todo += [] if made is None else [r for r in made[1] if r is not None and r in self._holds]
             todo += [] if copy is None else [copy.value]
         return [name for v, name in self._trained.items() if v in seen]
+
+
+def _is_made_zero(use: Use[V, C], slopes: Slopes[V, C]) -> bool:
+    """Return whether a use gives zeros back though gradients arrive at it."""
+    if use.level is None or use.level.largest:
+        return False
+    return any(slopes.levels[w].largest for w in use.onto if w in slopes.levels)
