@@ -183,7 +183,7 @@ class ProgramCase(Case[Value, Operator]):
         trained = {value: name for value, name in values.items() if value in reasons.reached}
         terms = Terms(reasons, trained, lambda value: None)
         lost, slopes = terms.lost(), self.slopes()
-        return lost if slopes is None else [*lost, *terms.multiplied_by_zero(slopes)]
+        return lost if slopes is None else [*lost, *terms.find_zero_terms(slopes)]
 
     # -- values ---------------------------------------------------------------------------------------------------
 

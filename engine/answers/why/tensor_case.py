@@ -93,7 +93,7 @@ class TensorCase(Case[int, Call]):
                 term = terms.of_number(way.value, way.left.loc)
                 lost += [term] if term is not None else []
         slopes = self.slopes()
-        lost += [] if slopes is None else terms.multiplied_by_zero(slopes)
+        lost += [] if slopes is None else terms.find_zero_terms(slopes)
         return list(dict.fromkeys(lost))
 
     def find_lost_uses(self) -> list[LostUse]:

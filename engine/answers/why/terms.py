@@ -128,7 +128,7 @@ class Terms(Generic[V, C]):
                     lost[v] = None
         return [self._term(v) for v in lost if not self._stands_in(v, seen)]
 
-    def multiplied_by_zero(self, slopes: Slopes[V, C]) -> Iterator[LostTerm]:
+    def find_zero_terms(self, slopes: Slopes[V, C]) -> Iterator[LostTerm]:
         """Yield the terms whose gradient is zero though one arrives at the sum, after :meth:`lost`.
 
         Args:
