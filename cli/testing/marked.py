@@ -103,7 +103,8 @@ def _report(holder: held.TestedSession, words: dict[str, Any]) -> Report:
         others = dict.fromkeys(_name(other, known) for _, other, known in passes[:-1] if other is not loss)
         others.pop(_name(loss, names), None)  # an earlier step of the same loop
         if others:
-            evidence.note_stop(f"the gradients of {', '.join(others)}: looked at is the last backward pass of a test")
+            evidence.incomplete = True
+            evidence.untried(f"the gradients of {', '.join(others)}: looked at is the last backward pass of a test")
         results = checking.applied(evidence, selection)
     return Report(results, [holder.name], selection.rules(), os.getcwd(), Severity(fail_on))
 

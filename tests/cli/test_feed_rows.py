@@ -122,4 +122,4 @@ def test_what_no_word_says_has_no_command(folder: Path) -> None:
     point = Point("eager.py", 0, (), Portion("data.npz", (0, 3)))
     assert Spec(question="nan").words(point) is not None
     assert Spec(question="nan", dtype="float64").words(point) is None
-    assert Spec(question="check").words(point) is None
+    assert Spec(question="check").words(point) == ["gradtool", "check", "eager.py", "--feed", "data.npz[0:3]"]

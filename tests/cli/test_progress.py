@@ -64,7 +64,7 @@ def test_how_fast_it_goes_is_told_once_it_can_be_known() -> None:
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        (("why",), ("backward passes seen", 7, 50)),
+        (("why",), ("backward passes seen", 7, None)),
         (("why", "--steps", "all"), ("backward passes seen", 7, None)),
         (("gradcheck",), ("gradients compared", 1, 1)),
         (("stats --time", "--repeats", "3"), ("repeats of the backward pass", 3, 3)),
@@ -93,7 +93,8 @@ exe.run(paddle.static.default_startup_program())
 for step in range(3):
     exe.run(feed={"x": np.ones((4, 3), "float32")}, fetch_list=[loss])
 """
-    assert ("backward passes seen", 3, 50) in told(lambda: gradtool("why", model(text)))
+    assert ("backward passes seen", 3, None) in told(lambda: gradtool("why", model(text)))
+    assert ("backward passes seen", 3, 5) in told(lambda: gradtool("why", "model.py", "--steps", "5"))
 
 
 def test_what_others_write_stands_above_and_nothing_is_left() -> None:
@@ -156,7 +157,7 @@ def script(tmp_path: Path) -> Path:
 def test_on_a_terminal(script: Path) -> None:
     result, shown = on_terminal(script, "why", "train.py")
     assert "backward passes seen" in shown
-    assert "7/50" in shown
+    assert "7/?" in shown
     assert "trained" in shown
     assert "backward passes seen" not in result
     assert result.startswith("0 of") or "no findings" in result

@@ -167,7 +167,7 @@ for step in range(60):
     [
         (["--backward", "6"], "x [1]  3"),
         (["--step", "6"], "x [1]  3"),
-        (["--backward", "line:model.py:5"], "x [1]  51"),
+        (["--backward", "line:model.py:5"], "x [1]  60"),
         (["--step", "119"], "x [1]  60"),
     ],
 )
