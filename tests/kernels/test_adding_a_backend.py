@@ -270,6 +270,7 @@ OTHERWISE = {
     "engine/recorders/pytorch/standing_in.py": "a method of torch's tensors",
     "engine/recorders/real_paddle/standing_in.py": "a method of Paddle's tensors",
     "engine/sweeps/content.py": "packages whose versions workers must share",
+    "engine/answers/why/of_journal.py": "a method of tensors",
     "engine/eager/leaving.py": "a method of tensors",
     "engine/files/pickles.py": "modules that pickles name",
     "engine/ir/variable.py": "a method of tensors",

@@ -144,7 +144,7 @@ def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
     found: list[Fact] = []
 
     def ends(number: int, entry: Entry) -> bool:
-        compared = _compared_before(run, number, entry)
+        compared = _find_compared_shapes(run, number, entry)
         fact = None if compared is None else _pair(run, entry, *compared, moving, data)
         found.extend([] if fact is None else [fact])
         return any(run.values[n].role == "parameter" for n in entry.inputs)
@@ -153,7 +153,7 @@ def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
     return found
 
 
-def _compared_before(run: Timeline, number: int, entry: Entry) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def _find_compared_shapes(run: Timeline, number: int, entry: Entry) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return what an operator compares, before it was laid out, and the shape it was laid out to; None of any other."""
     if entry.type in _SUBTRACTING and len(entry.inputs) == 2:
         shape = _shape(run, number)
