@@ -13,14 +13,12 @@ from gradtool.paddle.nn import Layer
 from ...answers.saved import SavedStory
 from ...answers.why.answers import Answer
 from ...core.vocabulary import use_vocabulary
-from ...eager.tape import FreedGraphError, InplaceError
 from ...eager.tensor import Tensor
 from ...request.request import Request
 from ...script.loaded import Loaded
-from ..recorded.events import BackwardEnded, Event
 from ..recorded.frameworks import TORCH
 from ..recorded.heap import Describer, Rebuilder
-from ..recorded.player import Player
+from ..recorded.playback import Playback
 from . import unheard
 from .graphs import freed_error
 from .recorder import TorchRecorder
@@ -29,42 +27,24 @@ from .watching import PARTS, WatchedTorch
 _OURS = (torch.Tensor, torch.nn.Module)
 
 
-class LiveTorch:
+class LiveTorch(Playback):
     """PyTorch's tensors in this process, and the tensors of dynamic mode that stand for them.
 
     What happens inside :meth:`listen` is played on gradtool's tape as it happens. Of a graph that PyTorch made at
     another time its nodes and leaves are known, and what each of them gives: neither lines nor values.
 
     Attributes:
-        player: has the tensors that stand for PyTorch's.
-        recorder: tells it what happens.
-        failed: what the player raised, which is no error of the program's.
+        recorder: tells the player what happens.
     """
 
     vocabulary = TORCH.vocabulary
 
     def __init__(self) -> None:
-        self.failed: Exception | None = None
         with use_vocabulary():
-            self.player = Player(TORCH)
-        self.recorder = TorchRecorder(self._play)
+            super().__init__(TORCH)
+        self.recorder = TorchRecorder(self.play)
         self.recorder.joined = True
         self._listens = False
-
-    def _play(self, event: Event) -> None:
-        """Play an event; where that fails, the program goes on and no further event is played.
-
-        Raises:
-            GradtoolError: it says why PyTorch refused the pass that this event ends.
-        """
-        if self.failed is not None:
-            return
-        try:
-            self.player(event)
-        except Exception as error:
-            if isinstance(event, BackwardEnded) and event.error and isinstance(error, (FreedGraphError, InplaceError)):
-                raise
-            self.failed = error
 
     @contextmanager
     def listen(self) -> Iterator[None]:

@@ -6,12 +6,11 @@ from abc import ABC, abstractmethod
 from collections import ChainMap
 from typing import TYPE_CHECKING, Any
 
-from ...eager.tape import FreedGraphError, InplaceError
 from ...script.loaded import USUAL_LOSSES
 from .archive import writing
-from .events import BackwardEnded, Halted
+from .events import Halted
 from .heap import Describer, KeptTensor, Rebuilder
-from .player import Player
+from .playback import Playback
 
 if TYPE_CHECKING:
     from ...script.calls import PassCall
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from .tensors import Sink
 
 
-"""What losses are called."""
-
 _MOST_ROOTS = 8
 """So many named values are looked at where none is called as losses are."""
 
@@ -32,21 +29,18 @@ _MOST_KEPT = 64
 """Entries of a container of which the tensors are kept one by one."""
 
 
-class Watched(ABC):
+class Watched(Playback, ABC):
     """A run of a program of another framework.
 
     Attributes:
-        player: has the tensors that stand for the framework's.
-        recorder: tells it what happens.
-        failed: what the player raised, which is no error of the program's.
+        recorder: tells the player what happens.
     """
 
     recorder: FrameworkRecorder
 
     def __init__(self, loaded: Loaded, framework: Framework) -> None:
+        super().__init__(framework)
         self.loaded, self.framework = loaded, framework
-        self.failed: Exception | None = None
-        self.player = Player(framework)
         self.writer = writing()
         if self.writer is not None:
             self.writer.framework = framework
@@ -68,28 +62,12 @@ class Watched(ABC):
     @property
     def sink(self) -> Sink:
         """Who is told what happens: the player, and whoever writes the run down."""
-        return self._play if self.writer is None else self._tell_both
+        return self.play if self.writer is None else self._tell_both
 
     def _tell_both(self, event: Event) -> None:
         assert self.writer is not None
         self.writer(event)
-        self._play(event)
-
-    def _play(self, event: Event) -> None:
-        """Play an event; where that fails, the program goes on and no further event is played.
-
-        Raises:
-            Stopped: there have been enough backward passes.
-            GradtoolError: it says why the framework refused the pass that this event ends.
-        """
-        if self.failed is not None:
-            return
-        try:
-            self.player(event)
-        except Exception as error:
-            if isinstance(event, BackwardEnded) and event.error and isinstance(error, (FreedGraphError, InplaceError)):
-                raise
-            self.failed = error
+        self.play(event)
 
     @abstractmethod
     def describer(self) -> Describer:
