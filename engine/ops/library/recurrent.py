@@ -33,7 +33,7 @@ class Net:
         self.k, self.cell = k, CELLS[mode]
         self.weights, self.layers, self.ways = weights, num_layers, 2 if is_bidirec else 1
         self.starts = list(zip(*(k.unstack(s) for s in before), strict=True))
-        self.inside = None if lengths is None else k.unstack(k.point_before_end(x, lengths))
+        self.inside = None if lengths is None else k.unstack(k.before_end(x, lengths))
         self.masks = None if dropout_state is None else k.unstack(dropout_state)
         self.scale = 1 / (1 - dropout_prob) if dropout_prob < 1 else 1.0
 
