@@ -20,7 +20,7 @@ from typing import Any
 
 import click
 
-from gradtool.cli.commands import OF_A_MODEL, every, loaded, summary
+from gradtool.cli.commands import OF_A_MODEL, every, load, summary
 from gradtool.engine.gate import rules
 from gradtool.engine.questions import QUESTIONS
 
@@ -194,7 +194,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 def _commands() -> Iterator[str]:
     for name in every():
-        command, typed = loaded(name), "MODEL" if name == OF_A_MODEL else name
+        command, typed = load(name), "MODEL" if name == OF_A_MODEL else name
         with click.Context(command, info_name=f"gradtool {name}", max_content_width=100) as context:
             lines = command.get_help(context).partition("\nOptions:\n")[0].splitlines()
             options = [row for option in command.get_params(context) if (row := option.get_help_record(context))]

@@ -8,7 +8,7 @@ from gradtool.engine.core.command_errors import ModelError
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.eager.tape import FreedGraphError
 from gradtool.engine.recorders.recorded import events
-from gradtool.engine.recorders.recorded.running import Watched
+from gradtool.engine.recorders.recorded.playback import Playback
 from gradtool.engine.script.calls import Stopped
 from gradtool.engine.script.users_code import call, explain
 
@@ -27,20 +27,20 @@ def _watched(raised):
 @pytest.mark.parametrize("raised", [UnsupportedError("no rule"), KeyError(3), FreedGraphError("twice")])
 def test_what_the_player_raises_does_not_reach_the_script(raised):
     watched = _watched(raised)
-    Watched._play(watched, ENDED)
-    Watched._play(watched, events.RecordingRestored())
+    Playback.play(watched, ENDED)
+    Playback.play(watched, events.RecordingRestored())
     assert watched.failed is raised
     assert watched.played == [ENDED]
 
 
 def test_a_script_that_has_run_enough_is_stopped():
     with pytest.raises(Stopped):
-        Watched._play(_watched(Stopped()), ENDED)
+        Playback.play(_watched(Stopped()), ENDED)
 
 
 def test_a_refused_pass_is_explained():
     with pytest.raises(FreedGraphError):
-        Watched._play(_watched(FreedGraphError("twice")), ENDED._replace(error="a second time"))
+        Playback.play(_watched(FreedGraphError("twice")), ENDED._replace(error="a second time"))
 
 
 def test_an_error_is_explained_only_where_it_ends_the_script():

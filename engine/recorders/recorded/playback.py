@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...eager.tape import FreedGraphError, InplaceError
-from .events import BackwardEnded
+from .events import BackwardEnded, Event
+from .frameworks import Framework
 from .player import Player
-
-if TYPE_CHECKING:
-    from .events import Event
-    from .frameworks import Framework
 
 
 class Playback:
