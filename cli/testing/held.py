@@ -255,7 +255,7 @@ def request_for(
 
     Args:
         feed: arrays by name for a static program.
-        graph_will_do: see :meth:`Held.about`.
+        graph_will_do: see :meth:`TestedSession.about`.
 
     Raises:
         UsageError: *loss* is a Tensor, and no test is watched; or it is no loss.

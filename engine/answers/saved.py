@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -249,11 +250,7 @@ class Keeper:
         self._find_duplicates(needed)
         buffers = [b for b in needed.values() if not b.held]
         _choose(buffers, {b.number for b in needed.values()} | {b.number for b in self._buffers.values() if b.held})
-        timeline = [0] * (len(self._operations) + 1)
-        for b in buffers:
-            timeline[b.made] += b.nbytes
-            timeline[b.last + 1] -= b.nbytes
-        alive = np.cumsum(timeline[:-1]).tolist() if self._operations else []
+        alive = bytes_alive(buffers, len(self._operations))
         buffers = sorted(needed.values(), key=lambda b: (not b.held, b.number))
         return SavedStory(buffers, self._operations[:], alive)
 
@@ -276,6 +273,15 @@ class Keeper:
         begins = {key: _sample(self._arrays[key]) for key in keys}
         times = Counter(begins.values())
         return [key for key in keys if times[begins[key]] > 1]
+
+
+def bytes_alive(buffers: Iterable[Buffer], count: int) -> list[int]:
+    """Return by operation, of *count*, how many bytes are alive while it runs; what nobody made is from the start."""
+    changes = [0] * (count + 1)
+    for b in buffers:
+        changes[max(b.made, 0)] += b.nbytes
+        changes[b.last + 1] -= b.nbytes
+    return list(accumulate(changes[:-1]))
 
 
 def _sample(array: Any) -> bytes:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..answers.training.one_batch import OneBatch
     from ..answers.why.answers import Answer
     from ..kinds.model import Model
+    from ..kinds.others import Other
     from ..questions.first_steps import FirstSteps
     from ..questions.gradcheck import Comparison
     from ..questions.growing import Growing
@@ -149,7 +150,8 @@ class Evidence:
             with contextlib.suppress(CommandError, GradtoolError):  # asked again, it is raised again
                 getattr(self, name)
         with contextlib.suppress(CommandError, GradtoolError):
-            for request in self._requests_of_others():
+            for other in self.verdicts.about.others:
+                request = self._request_of(other)
                 if self._run.reads_loss("verdicts", request):
                     with contextlib.suppress(CommandError, GradtoolError):
                         _ = self.verdicts_of(request), self.sizes_of(request)
@@ -254,8 +256,8 @@ class Evidence:
     def others(self) -> list[OtherLoss]:
         """The other losses that the file backpropagates, if nobody says which one is meant."""
         told = []
-        for other, request in zip(self.verdicts.about.others, self._requests_of_others(), strict=True):
-            loss = OtherLoss(other.loss, request, self)
+        for other in self.verdicts.about.others:
+            loss = self._loss_of(other)
             try:
                 other.findings = loss.verdicts.findings
                 _ = loss.sizes
@@ -266,16 +268,16 @@ class Evidence:
             told.append(loss)
         return told
 
-    def _requests_of_others(self) -> list[Request]:
-        return [replace(self.request, backward=str(other.number)) for other in self.verdicts.about.others]
+    def _request_of(self, other: Other) -> Request:
+        return replace(self.request, backward=str(other.number))
+
+    def _loss_of(self, other: Other) -> OtherLoss:
+        return OtherLoss(other.loss, self._request_of(other), self)
 
     @property
     def together(self) -> list[OtherLoss]:
         """The other losses of the step that is asked about, for what is asked of each pass alone."""
-        return [
-            OtherLoss(other.loss, replace(self.request, backward=str(other.number)), self)
-            for other in self.verdicts.about.together
-        ]
+        return [self._loss_of(other) for other in self.verdicts.about.together]
 
     @property
     def losses(self) -> Iterator[tuple[str, Verdicts]]:

@@ -14,8 +14,7 @@ from ..core.notes import Notes
 from ..kinds.model import About
 from ..loading import loader, opening, untouched
 from ..questions.first_steps import FirstSteps, watch_first_steps
-from ..questions.growing import Growing
-from ..questions.growing import watch_growth as heard_growing
+from ..questions.growing import Growing, watch_growth
 from ..questions.influence import Influence, Influences
 from ..questions.nan import Births, Nan
 from ..questions.over_time import Listening, OverTime, Training
@@ -84,7 +83,7 @@ class Run:
                 stack.enter_context(Influence(feed=feed).record(self.request)),
                 stack.enter_context(Listening()),
             )
-            growing = stack.enter_context(heard_growing())
+            growing = stack.enter_context(watch_growth())
             self.left = stack.enter_context(loader.executed(self.request, _Loading(notes)))
             stack.enter_context(watch.pause_watchers())
             self.error = self.left.error

@@ -83,8 +83,8 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         stack.enter_context(activate(overlay))
         absent: list[str] = []
         main, startup = stack.enter_context(_environment(request, target, absent))
-        calls = PassCalls(request.backward, request.run.steps or ENOUGH, enough=enough)
-        calls.patience = PATIENCE if request.run.steps is None else None
+        steps = request.run.steps
+        calls = PassCalls(request.backward, steps or ENOUGH, PATIENCE if steps is None else None, enough=enough)
         journal = stack.enter_context(_journal(request)) if request.record.journal else None
         loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
         loaded.otherwise = stack.enter_context(otherwise.watch_run())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 from .answers import Answer
+from .lost import LostUse
+from .terms import LostTerm
 from .verdicts import Verdict
 
 
@@ -35,8 +36,12 @@ class GraphCase:
         """Return one answer for all leaves of which the same is known, where something is wrong with them."""
         return join([a for a in self._every if a.finding])
 
-    def lost_terms(self) -> list[Any]:
+    def find_lost_terms(self) -> list[LostTerm]:
         """Return none: what left the graph is not in it."""
+        return []
+
+    def find_lost_uses(self) -> list[LostUse]:
+        """Return none, for the same reason."""
         return []
 
     def target_name(self) -> str:

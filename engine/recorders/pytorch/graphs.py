@@ -37,6 +37,19 @@ def leaves_in_graph(loss: Any) -> dict[int, Any]:
     return {id(t): t for t in held if t is not None}
 
 
+def differentiate(loss: Any, leaves: Sequence[Any]) -> Sequence[Any]:
+    """Return the gradients of *leaves*, None for one that gets none; graph, ``.grad`` and random numbers stay.
+
+    Raises:
+        RuntimeError: PyTorch's own, where it has freed the graph.
+    """
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        given: Sequence[Any] = torch.autograd.grad(
+            [loss], leaves, [torch.ones_like(loss)], retain_graph=True, allow_unused=True
+        )
+    return given
+
+
 def leaves_with_names(values: Mapping[str, Any]) -> Sequence[tuple[str, Any]]:
     """Return the parameters of modules among *values*, and other leaves, with their names."""
     listed: dict[int, tuple[str, Any]] = {}

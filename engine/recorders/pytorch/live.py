@@ -20,7 +20,7 @@ from ..recorded.frameworks import TORCH
 from ..recorded.heap import Describer, Rebuilder
 from ..recorded.playback import Playback
 from . import unheard
-from .graphs import freed_error
+from .graphs import differentiate, freed_error
 from .recorder import TorchRecorder
 from .watching import PARTS, WatchedTorch
 
@@ -95,12 +95,7 @@ class LiveTorch(Playback):
         leaves = self.recorder.leaves_behind(t)
         if not leaves:
             return found
-
-        def run() -> None:
-            with torch.random.fork_rng(devices=[]), torch.enable_grad():
-                torch.autograd.grad([t], leaves, [torch.ones_like(t)], retain_graph=True, allow_unused=True)
-
-        self.recorder.explore(run)
+        self.recorder.explore(lambda: differentiate(t, leaves))
         if not getattr(found.node, "told", None):
             raise freed_error()
         return found

@@ -13,12 +13,12 @@ import numpy as np
 import torch
 
 from ...answers.numbers import Numbers
-from ...answers.saved import Buffer, RunOperation, SavedStory
+from ...answers.saved import Buffer, RunOperation, SavedStory, bytes_alive
 from ...answers.why.answers import Answer
 from ...answers.why.verdicts import Aspect, Verdict
 from ...core.source import NOWHERE
 from ...view.graph import BACKWARD
-from .graphs import freed_error, leaves_in_graph, leaves_with_names, nodes_in_graph
+from .graphs import differentiate, freed_error, leaves_in_graph, leaves_with_names, nodes_in_graph
 
 LISTEN = "compute the loss inside 'with gradtool.recording() as run:' and ask run.why(): it names the line"
 
@@ -60,8 +60,7 @@ def _gradients(loss: Any, leaves: Sequence[Any]) -> tuple[dict[int, Any], bool]:
     if loss.grad_fn is None:
         return {}, False
     try:
-        with torch.random.fork_rng(devices=[]), torch.enable_grad():
-            given = torch.autograd.grad([loss], leaves, [torch.ones_like(loss)], retain_graph=True, allow_unused=True)
+        given = differentiate(loss, leaves)
     except RuntimeError:
         return {id(t): t.grad for t in leaves}, True
     return {id(t): g for t, g in zip(leaves, given, strict=True)}, False
@@ -128,7 +127,7 @@ def measure_saved(loss: Any, names: Mapping[str, Any]) -> SavedStory:
             buffers[key].readers.append(operation)
             buffers[key].last = len(story.operations) - 1
     story.buffers = sorted(buffers.values(), key=lambda b: (not b.held, b.number))
-    story.timeline = [sum(b.nbytes for b in story.kept if b.last >= i) for i in range(len(story.operations))]
+    story.timeline = bytes_alive(story.kept, len(story.operations))
     return story
 
 

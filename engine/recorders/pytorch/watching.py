@@ -10,6 +10,7 @@ from ...request.request import Request
 from ..recorded.frameworks import TORCH
 from ..recorded.heap import Describer
 from ..recorded.running import Watched
+from .graphs import differentiate
 from .recorder import TorchRecorder
 
 if TYPE_CHECKING:
@@ -42,10 +43,5 @@ class WatchedTorch(Watched):
     def explore(self, root: Any) -> None:
         """As in the base; the program's random numbers stay where they are."""
         leaves = self.recorder.leaves_behind(root)
-
-        def run() -> None:
-            with torch.random.fork_rng(devices=[]), torch.enable_grad():
-                torch.autograd.grad([root], leaves, [torch.ones_like(root)], retain_graph=True, allow_unused=True)
-
         if leaves:
-            self.recorder.explore(run)
+            self.recorder.explore(lambda: differentiate(root, leaves))
