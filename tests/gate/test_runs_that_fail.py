@@ -24,7 +24,7 @@ def divides() -> Iterator[Callable[[Any], Any]]:
 def test_a_reader_that_fails_leaves_nobody_watching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "model.py"
     file.write_text("import paddle\nloss = paddle.create_parameter([2], 'float32').sum()\nloss.backward()\n")
-    monkeypatch.setattr(run, "heard_growing", divides)
+    monkeypatch.setattr(run, "watch_growth", divides)
     with pytest.raises(ZeroDivisionError):
         run.Run(Request(str(file)), None, SILENT)
     assert (watch.watcher(), watch.noting) == (None, 0)
