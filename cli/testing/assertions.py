@@ -151,7 +151,7 @@ def assert_no_nan(loss: Any, *, feed: Mapping[str, Any] | None = None) -> str:
 
 
 def _births(births: Births) -> str:
-    if births.story.clean:
+    if not births.story.births:
         return ""
     return "\n".join(["a number is not finite", "", *to_lines(views.view_of(births))])
 

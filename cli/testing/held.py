@@ -155,7 +155,7 @@ class TestedSession(Live):
                 if model.has_graph and not self.hunt.steps:
                     model.run(self.coverage)
                 births = Births(model.about, self.hunt.story(self.coverage.missing()), model.names())
-                if not births.story.clean:
+                if births.story.births:
                     return births
                 hint = "compute it in the test, or give a function that computes it"
                 raise CommandError(bad.message, hint) from None

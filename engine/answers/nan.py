@@ -111,13 +111,14 @@ class NanStory(Result):
     steps: int = 0
 
     @property
-    def clean(self) -> bool:
-        """Return whether there is no finding."""
-        return not self.births
+    def clean(self) -> bool | None:
+        """Return whether there is no finding; None where there is none in what was checked, which is a part."""
+        return False if self.births else None if self.unchecked else True
 
     def __str__(self) -> str:
-        if self.clean:
-            return f"clean: {sum(self.checked.values())} tensors checked in {self.steps} backward passes"
+        if not self.births:
+            word = "clean" if self.clean else "no finding in a part"
+            return f"{word}: {sum(self.checked.values())} tensors checked in {self.steps} backward passes"
         first = self.births[0]
         where = source.describe(first.loc)
         text = f"{first.kind} born {first.part} in {first.type}, {first.count} of {first.total} elements: {first.cause}"

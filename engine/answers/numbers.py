@@ -50,6 +50,10 @@ class Numbers:
     decades: dict[int, int] = field(default_factory=dict)
     nan: int = 0
 
+    def name_values(self) -> dict[str, float]:
+        """Return the numbers that a finding shows, by name."""
+        return {"elements": self.elements, "zeros": self.zeros, "nonfinite": self.nonfinite, "norm": self.norm}
+
     @classmethod
     def joined(cls, parts: Sequence[Numbers]) -> Numbers:
         """The numbers of several arrays together, from those of each."""

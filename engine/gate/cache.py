@@ -27,7 +27,7 @@ from .rule import Rule
 
 FOLDER: Final = ".gradtool_cache"
 
-_FORM: Final = "2"
+_FORM: Final = "3"
 """Of the files; another one is not read."""
 
 _LIBRARIES: Final = ("onednn_",)

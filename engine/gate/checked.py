@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..kinds.watched_part import WatchedPart
 from .finding import Finding
 from .selection import Selection
 from .subject import Subject
@@ -46,6 +47,7 @@ class CheckedModel:
         waivers: in the user's own files that were read as Python.
         said: what the model printed.
         unasked: codes of rules that could not look at all of the model.
+        scope: how much of its file was seen; None where it could not be run.
         used: what else it depended on, see ``usage.py``; None where that is not known.
     """
 
@@ -53,6 +55,7 @@ class CheckedModel:
     waivers: Sequence[Waiver] = ()
     said: str = ""
     unasked: Sequence[str] = ()
+    scope: WatchedPart | None = None
     used: Mapping[str, Any] | None = None
 
     def data(self) -> dict[str, Any]:
@@ -62,6 +65,7 @@ class CheckedModel:
             "waivers": [w.data() for w in self.waivers],
             "said": self.said,
             "unasked": list(self.unasked),
+            "scope": None if self.scope is None else self.scope.stored(),
             "used": self.used,
         }
 
@@ -73,5 +77,6 @@ class CheckedModel:
             waivers=[Waiver.of(w) for w in data["waivers"]],
             said=data["said"],
             unasked=tuple(data["unasked"]),
+            scope=None if data["scope"] is None else WatchedPart(**data["scope"]),
             used=data["used"],
         )

@@ -50,7 +50,8 @@ def findings(
 def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
     """What the rules find in a model that there is evidence of; as :func:`findings`."""
     with contextlib.closing(evidence), showing.once():
-        return roots([_weighed(f, selection) for f in _found(evidence, selection)])
+        found = [_weighed(f, selection) for f in _found(evidence, selection)]
+        return roots([replace(f, scope=evidence.scope) for f in found])
 
 
 def checked(job: Job, *, strict: bool = False) -> CheckedModel:
@@ -117,15 +118,17 @@ def _of_evidence(
             read(evidence)
         found = _found(evidence, job.selection, ModelError if strict else CommandError)
         origins = dict(guard.origins)
+        scope = evidence.scope
     modules = (file for name, file in origins.items() if file.endswith(".py") and not source.is_ours(name))
     files = {file for file in modules if not is_installed(file)}
     files |= {f.spot.file for f in found if f.spot is not None}
     if subject.file.endswith(".py"):
         files.add(subject.file)
-    in_order = sorted(found, key=lambda f: f.order)
+    in_order = sorted((replace(f, scope=scope) for f in found), key=lambda f: f.order)
     # Of a file that was stopped no rule has seen the end.
     unasked = {rule.code for rule in job.selection.rules()} if evidence.incomplete else evidence.unasked
-    return CheckedModel(findings=in_order, waivers=_waivers(files), unasked=tuple(sorted(unasked))), origins
+    result = CheckedModel(findings=in_order, waivers=_waivers(files), unasked=tuple(sorted(unasked)), scope=scope)
+    return result, origins
 
 
 def _waivers(files: Iterable[str]) -> list[waivers.Waiver]:

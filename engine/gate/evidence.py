@@ -14,6 +14,7 @@ from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..core.otherwise import sentence
 from ..data import words
+from ..kinds.watched_part import WatchedPart
 from ..request.request import Request
 from .finding import Finding
 
@@ -462,6 +463,11 @@ class Evidence:
             except Exception as error:
                 self.failed("GT901", error)
         return [*self._untried, *told]
+
+    @property
+    def scope(self) -> WatchedPart | None:
+        """Return how much of the file was seen; None where it could not be run."""
+        return None if self._run is None else self._run.scope
 
     @property
     def stops(self) -> list[str]:

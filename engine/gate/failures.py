@@ -10,13 +10,11 @@ from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from . import rules
 from .finding import Finding
+from .report import UNCHECKED
 from .rule import Rule
 
 if TYPE_CHECKING:
     from .evidence import Evidence
-
-UNCHECKED = "GT901"
-"""The code of what was not looked at; :mod:`.rules.unchecked` describes it."""
 
 
 class NotApplicable(CommandError):

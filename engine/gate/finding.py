@@ -7,11 +7,12 @@ import enum
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..core import source
 from ..core.source import Location, Place
+from ..kinds.watched_part import WatchedPart
 
 
 class Severity(enum.Enum):
@@ -57,6 +58,10 @@ class Spot:
         column = len(whole) - len(whole.lstrip()) + 1
         return cls(place[0], place[1], column, text)
 
+    def data(self, root: str) -> dict[str, Any]:
+        """Return the place in JSON's types; the path is relative to *root*."""
+        return {"file": self.beneath(root), "line": self.line, "column": self.column}
+
     def beneath(self, root: str) -> str:
         """The path relative to *root* with ``/`` between folders; as it is if it lies elsewhere."""
         try:
@@ -85,6 +90,9 @@ class Finding:
         also: other parameters of which the same is true for the same reason.
         explanation: sentences that say why.
         advice: what would mend it, or empty.
+        places: lines that lead to the cause, each with what it is.
+        evidence: what was measured, by name.
+        scope: how much of the file was seen; None where the model could not be run.
     """
 
     code: str
@@ -97,6 +105,9 @@ class Finding:
     also: tuple[str, ...] = ()
     explanation: tuple[str, ...] = ()
     advice: str = ""
+    places: tuple[tuple[str, Spot], ...] = ()
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    scope: WatchedPart | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -121,7 +132,10 @@ class Finding:
         """The finding that :meth:`stored` gave."""
         spot = None if data["spot"] is None else Spot(**data["spot"])
         lists = {name: tuple(data[name]) for name in ("also", "explanation")}
-        return cls(**{**data, **lists, "severity": Severity(data["severity"]), "spot": spot})
+        places = tuple((what, Spot(**place)) for what, place in data["places"])
+        scope = None if data["scope"] is None else WatchedPart(**data["scope"])
+        restored = {"severity": Severity(data["severity"]), "spot": spot, "places": places, "scope": scope}
+        return cls(**{**data, **lists, **restored})
 
     def data(self, root: str) -> dict[str, Any]:
         """The finding in JSON's types; paths are relative to *root*."""
@@ -136,9 +150,10 @@ class Finding:
             "explanation": list(self.explanation),
             "advice": self.advice or None,
             "fingerprint": self.fingerprint,
-            "source": None
-            if self.spot is None
-            else {"file": self.spot.beneath(root), "line": self.spot.line, "column": self.spot.column},
+            "scope": None if self.scope is None else self.scope.data(),
+            "source": None if self.spot is None else self.spot.data(root),
+            "places": [{"what": what, **spot.data(root)} for what, spot in self.places],
+            "evidence": dict(self.evidence),
         }
 
 

@@ -64,6 +64,7 @@ def reported(
         told.suppressed,
         told.gone,
         told.all,
+        {job.subject.name: r.scope for job, r in zip(jobs, results, strict=True) if r.scope is not None},
     )
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from ..core.answered import Answered
+from ..kinds.watched_part import WatchedPart
 from .finding import EXTERNAL, IN_SOURCE, Finding, Severity, Suppressed
 from .rule import Rule
+
+UNCHECKED: Final = "GT901"
+"""The code of what was not looked at; :mod:`.rules.unchecked` describes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,7 @@ class Report(Answered):
         suppressed: findings that do not count, in the same order.
         gone: how many stand there and are found no longer.
         all: what there would be without a baseline.
+        scopes: by the name of a model, how much of its file was seen; none of a model that could not be run.
     """
 
     results: Sequence[Finding]
@@ -33,11 +39,20 @@ class Report(Answered):
     suppressed: Sequence[Suppressed] = ()
     gone: int = 0
     all: Sequence[Finding] = ()
+    scopes: Mapping[str, WatchedPart] = field(default_factory=dict)
 
     @property
     def findings(self) -> int:
         """How many findings make the gate fail."""
         return sum(f.severity.reaches(self.fail_on) for f in self.results)
+
+    @property
+    def clean(self) -> bool | None:
+        """Return whether there is no error and no warning; None where there is none in the part that was looked at."""
+        if any(f.severity.reaches(Severity.WARNING) for f in self.results if f.code != UNCHECKED):
+            return False
+        whole = all(scope.is_whole for scope in self.scopes.values())
+        return None if not whole or any(f.code == UNCHECKED for f in self.results) else True
 
     @property
     def waived(self) -> int:
@@ -58,6 +73,7 @@ class Report(Answered):
             suppressed=[s for s in self.suppressed if s.finding.model == model],
             gone=0,
             all=[f for f in self.all if f.model == model],
+            scopes={model: self.scopes[model]} if model in self.scopes else {},
         )
 
     def count(self, severity: Severity) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -41,6 +42,8 @@ class Hit:
     Attributes:
         certain: whether nobody can have meant it: else an error is a warning.
         severity: how much it matters, in place of what the rule says.
+        places: lines that lead to the cause, each with what it is.
+        numbers: what was measured, by name.
     """
 
     subject: str
@@ -51,6 +54,16 @@ class Hit:
     advice: str = ""
     certain: bool = True
     severity: Severity | None = None
+    places: Sequence[tuple[str, Location]] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+    def spots(self) -> tuple[tuple[str, Spot], ...]:
+        """Return the places that are known."""
+        return tuple((what, spot) for what, at in self.places if (spot := Spot.of(at)) is not None)
+
+    def evidence(self) -> dict[str, float]:
+        """Return the numbers that are finite; JSON holds no others."""
+        return {name: value for name, value in self.numbers.items() if math.isfinite(value)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +145,8 @@ class Rule:
                 hit.also,
                 hit.explanation,
                 hit.advice,
+                places=hit.spots(),
+                evidence=hit.evidence(),
             )
 
 
@@ -160,7 +175,17 @@ def of_answer(answer: Answer, loss: str = "") -> Hit:
     state = f"{answer.state}: " if answer.state else ""
     message = f"{answer.name} has {state}{answer.label}" if state else f"{answer.name}: {answer.label}"
     explanation = (*answer.said, *answer.further, *about(loss))
-    return Hit(answer.name, message, answer.location, answer.also, explanation, answer.advice, answer.certain)
+    return Hit(
+        answer.name,
+        message,
+        answer.location,
+        answer.also,
+        explanation,
+        answer.advice,
+        answer.certain,
+        places=[*answer.places, *((("the operator", answer.cut_at),) if answer.cut_at else ())],
+        numbers={} if answer.gradient is None else answer.gradient.name_values(),
+    )
 
 
 def about(loss: str) -> tuple[str, ...]:
@@ -199,7 +224,9 @@ def births_of(kind: str) -> Callable[[Evidence, Options], Iterator[Hit | NotAske
                 operator, tensor = births.names.operator(birth), births.names.tensor(birth)
                 message = f"{operator} makes {tensor} {kind} in {birth.count} of {birth.total} elements ({birth.part})"
                 explanation = (birth.cause,) if birth.cause else ()
-                yield Hit(tensor, message, birth.loc, (), explanation, birth.advice)
+                numbers = {"elements": birth.total, birth.kind: birth.count, "step": birth.step}
+                places = [] if birth.turned is None else [("turned NaN", birth.turned[1])]
+                yield Hit(tensor, message, birth.loc, (), explanation, birth.advice, places=places, numbers=numbers)
 
     return look
 
@@ -216,12 +243,19 @@ def worst(evidence: Evidence, size: Callable[[Line], tuple[float, str] | None]) 
     if wrong:
         (_, message), loss, line = wrong[0]
         others = dict.fromkeys(x.name for _, _, x in wrong if x.name != line.name)
-        cause = _cause_of_size(evidence, line.name)
-        if cause is None:
-            yield Hit(line.name, message, line.loc, tuple(others), about(loss))
-            return
-        said = (*cause.said, *cause.further, *about(loss))
-        yield Hit(line.name, message, cause.location, tuple(others), said, cause.advice)
+        yield _judge_size(evidence, loss, line, message, tuple(others))
+
+
+def _judge_size(evidence: Evidence, loss: str, line: Line, message: str, others: tuple[str, ...]) -> Hit:
+    """Return the finding about a size, at the operator that is its cause where that is known."""
+    cause = _cause_of_size(evidence, line.name)
+    numbers = {} if line.gradient is None else line.gradient.name_values()
+    numbers |= {} if line.ratio is None else {"ratio": line.ratio}
+    if cause is None:
+        return Hit(line.name, message, line.loc, others, about(loss), numbers=numbers)
+    said = (*cause.said, *cause.further, *about(loss))
+    places = [*cause.places, *((("the parameter", line.loc),) if line.loc else ())]
+    return Hit(line.name, message, cause.location, others, said, cause.advice, places=places, numbers=numbers)
 
 
 def _cause_of_size(evidence: Evidence, name: str) -> Answer | None:

@@ -12,6 +12,7 @@ from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import Notes
 from ..kinds.model import About
+from ..kinds.telling import scope_of
 from ..loading import loader, opening, untouched
 from ..questions.first_steps import FirstSteps, watch_first_steps
 from ..questions.growing import Growing, watch_growth
@@ -65,6 +66,7 @@ class Run:
         left: what the file left behind.
         error: what the file raised.
         closed: whether nothing can be read any more.
+        scope: how much of it was seen.
         history: the steps of its training.
         growing: what keeps the graphs of earlier ones.
 
@@ -90,6 +92,7 @@ class Run:
             self.closed = False
             self._model: Model | None = None
             self._answers: dict[str, Any] = {}
+            self.scope = scope_of(self.left)
             self.history = self.readers.steps.history(self.left)
             self.growing: tuple[Growing, ...] = growing(self.left)
             self._stack = stack.pop_all()
@@ -164,7 +167,7 @@ class Run:
         Args:
             name: of the model.
         """
-        return OverTime().of(About(name, "", ()), self.history)
+        return OverTime().of(About(name, "", (), scope=self.scope), self.history)
 
     def keep(self, model: Model) -> None:
         """Keep the model that a reader has found."""

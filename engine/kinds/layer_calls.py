@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import itertools
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from gradtool.paddle.nn import Layer
 from ..answers.flow.probe import CallProbe, Probe, ProbeInput
 from ..answers.flow.rerun import jittering
 from ..core import source, state
-from ..core.source import Location
+from ..core.source import NOWHERE, Location
 from ..eager.tensor import Tensor
 from ..runs.recorder import Recorder
 from ..script import seeds, users_code
@@ -74,6 +74,10 @@ class LayerCalls:
         self.gave: dict[int, tuple[int, list[int]]] = {}
         self._open: list[LayerCall] = []
         self._recorder = recorder
+
+    def line_of(self, array: Any) -> Location:
+        """Return the user's line that made an array; nowhere if it is not known."""
+        return NOWHERE if self._recorder is None else self._recorder.line_of(array)
 
     @contextlib.contextmanager
     def note_calls(self) -> Iterator[None]:
@@ -159,12 +163,13 @@ def _tensors(value: Any) -> Iterator[Tensor]:
             todo += reversed(value)
 
 
-def probe(call: LayerCall, name: str, model: str) -> Probe:
+def probe(call: LayerCall, name: str, model: str, line_of: Callable[[Any], Location]) -> Probe:
     """The call as a function of its tensors, in evaluation mode.
 
     Args:
         name: what people call the layer.
         model: what they call the file, for what it raises.
+        line_of: gives the line of the file that made an array.
 
     Raises:
         ModelError: the layer raised.
@@ -180,12 +185,13 @@ def probe(call: LayerCall, name: str, model: str) -> Probe:
             result = users_code.call(model, layer, *args, **kwargs)
         return list(_tensors(result))
 
-    inputs = [ProbeInput(name, np.array(t.array)) for name, t in call.arguments()]
+    inputs = [ProbeInput(name, np.array(t.array), made_at=line_of(t.array)) for name, t in call.arguments()]
 
     def move(seed: int) -> contextlib.AbstractContextManager[None]:
         return _jitter(layer, seed)
 
-    return CallProbe(name, inputs, function, _fixed_seed, move, loc=call.loc, fixed_batch=_fixes_batch(layer))
+    fixed = _fixes_batch(layer)
+    return CallProbe(name, inputs, function, _fixed_seed, move, loc=call.loc, fixed_batch=fixed, line_of=line_of)
 
 
 def _names(call: LayerCall, tensors: Sequence[Tensor]) -> list[str]:

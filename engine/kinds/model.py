@@ -21,6 +21,7 @@ from ..core.vocabulary import Vocabulary, current
 from ..request.request import Request
 from ..script import users_code
 from ..script.loaded import Loaded, over_already
+from .watched_part import WatchedPart
 
 if TYPE_CHECKING:
     from ..answers.diff.outline import Outline
@@ -70,7 +71,7 @@ class About:
         mode: ``static`` or ``eager``.
         words: those of a command line that load it again.
         dropped: parameters that were made, that nobody holds and the loss does not depend on.
-        incomplete: where the file was stopped before its end; empty where it was not.
+        scope: how much of the file was seen.
         others: the backward passes of other losses of the file, which the answer says nothing of.
         vocabulary: the words of the framework that the file is written for.
         together: the other backward passes of the same step, which the answer is about as well.
@@ -80,7 +81,7 @@ class About:
     mode: str
     words: Sequence[str]
     dropped: Sequence[str] = ()
-    incomplete: str = ""
+    scope: WatchedPart = field(default_factory=WatchedPart)
     others: Sequence[Other] = ()
     vocabulary: Vocabulary = field(default_factory=current)
     together: Sequence[Other] = ()
@@ -129,7 +130,7 @@ class Model(ABC):
         words: those of a command line that load it again.
         request: what was loaded; None for what was there already.
         live: whether it was there before it was asked about and is not run again.
-        incomplete: where the file was stopped before its end; empty where it was not.
+        scope: how much of the file was seen.
         left_out: the backward passes of other losses of the file, which nobody asked about.
         siblings: the models of the other backward passes of the same step.
         together: these passes.
@@ -142,7 +143,7 @@ class Model(ABC):
     words: Sequence[str]
     request: Request | None
     live: bool
-    incomplete: str = ""
+    scope: WatchedPart = WatchedPart()
     left_out: Sequence[Other] = ()
     siblings: Sequence[Model] = ()
     together: Sequence[Other] = ()
@@ -356,7 +357,7 @@ class Model(ABC):
             self.mode,
             self.words,
             self.dropped,
-            self.incomplete,
+            self.scope,
             others=self.left_out,
             together=self.together,
         )

@@ -68,6 +68,7 @@ class CallList(Answered):
         asked: the number of the call that is asked about; None where there is none.
         stopped: where the file was stopped because it had been watched long enough.
         more: what lets it go on then.
+        goes_on: whether it was stopped where it asked for one more.
     """
 
     about: About
@@ -76,6 +77,12 @@ class CallList(Answered):
     asked: int | None
     stopped: Location | None
     more: str = ""
+    goes_on: bool = False
+
+    @property
+    def extent(self) -> str:
+        """Return the number of calls in words, ``at least 51`` of a file that was stopped."""
+        return str(self.total) if self.stopped is None else f"at least {self.total + self.goes_on}"
 
     def distinct(self) -> Sequence[LineOfCalls]:
         """What ``--backward each`` asks about: what backpropagates a loss, and ``grad`` only if nothing else does."""
@@ -96,13 +103,14 @@ def calls_of(left: Loaded, request: Request) -> CallList:
             left.name,
             "static" if left.calls.appended else "eager",
             request.words(),
-            incomplete=telling.incomplete(left),
+            scope=telling.scope_of(left),
         ),
         _lines(left),
         len(left.calls.every),
         _requested_number(left),
         left.calls.stopped,
         "" if left.calls.stopped is None else telling.describe_stop(left.calls)[1],
+        left.calls.stopped is not None and not (left.calls.interrupted or left.calls.is_cut),
     )
 
 

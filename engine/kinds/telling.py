@@ -13,6 +13,7 @@ from ..files.overlay import Overlay
 from ..kernels.choice import backend, current, eager, reference
 from ..script.effects import starts_processes
 from ..script.loaded import has_two_sides
+from .watched_part import INTERRUPTED, RAISED, STOPPED, WatchedPart
 
 if TYPE_CHECKING:
     from ..request.request import Request
@@ -27,12 +28,12 @@ _COMPUTED = "backward, why, nan, stats, gradcheck, profile, debug, flow and diff
 
 def stop(left: Loaded, notes: Notes) -> None:
     """Say where a file was stopped, if it was: what would have happened later is not part of any answer."""
-    text = incomplete(left)
+    text = describe_end(left)
     if text:
         notes.note_stop(text)
 
 
-def incomplete(left: Loaded) -> str:
+def describe_end(left: Loaded) -> str:
     """Where a file was stopped, and what lets it go on; empty where it ran to its end."""
     calls = left.calls
     if calls.stopped is None:
@@ -40,6 +41,15 @@ def incomplete(left: Loaded) -> str:
     time = "" if calls.time_limit is None or calls.interrupted else f"{calls.time_limit:g} s and "
     ended, more = describe_stop(calls)
     return f"{left.name} was {ended} after {time}{_passes(calls.passes)}; {more}"
+
+
+def scope_of(left: Loaded) -> WatchedPart:
+    """Return how much of a file that has run was seen."""
+    calls = left.calls
+    ended = RAISED if left.error is not None else ""
+    if calls.stopped is not None:
+        ended = INTERRUPTED if calls.interrupted else STOPPED
+    return WatchedPart(left.passes, calls.which, ended, describe_end(left))
 
 
 def absent(left: Loaded, packages: Sequence[str], notes: Notes) -> None:

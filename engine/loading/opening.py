@@ -10,7 +10,7 @@ from ..kinds.model import Model
 from ..kinds.passes import others
 from ..kinds.program.model import ProgramModel
 from ..kinds.tape.model import TapeModel
-from ..kinds.telling import incomplete
+from ..kinds.telling import scope_of
 from ..request.request import Request
 from ..script.loaded import Loaded
 from . import loader
@@ -32,7 +32,7 @@ def model_in(left: Loaded, request: Request) -> Model:
     if left.calls.passes and not left.passes and left.error is not None:
         raise left.error
     model = kind_of(left, request).find_in(left, request)
-    model.incomplete = incomplete(left)
+    model.scope = scope_of(left)
     if left.calls.every[1:]:
         model.left_out, model.together = others(left, request)
         own = {sibling.number_of_pass for sibling in model.siblings if sibling.has_own_rules}

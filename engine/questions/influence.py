@@ -144,13 +144,13 @@ def _probe_layers(calls: LayerCalls, left: Loaded, story: FlowStory) -> None:
         name = _name(call.layer, left)
         story.calls.append(name)
         try:
-            story.facts += _call_facts(call, name, left, story.unchecked)
+            story.facts += _call_facts(call, name, left, calls, story.unchecked)
         except (ModelError, GradtoolError) as error:
             story.unchecked.append(f"the flow of information through {name} in evaluation mode: {error.message}")
 
 
-def _call_facts(call: LayerCall, name: str, left: Loaded, unchecked: list[str]) -> Iterator[Fact]:
-    probe = layer_calls.probe(call, name, left.name)
+def _call_facts(call: LayerCall, name: str, left: Loaded, calls: LayerCalls, unchecked: list[str]) -> Iterator[Fact]:
+    probe = layer_calls.probe(call, name, left.name, calls.line_of)
     if not probe.outputs:
         return
     before = len(unchecked)

@@ -16,7 +16,7 @@ from ..core.notes import SILENT, Notes
 from ..eager.tensor import Tensor
 from ..kinds.model import About, Model
 from ..kinds.names import Names
-from ..kinds.telling import incomplete
+from ..kinds.telling import scope_of
 from ..loading import loader, opening
 from ..request.request import Request
 from ..script import users_code
@@ -46,6 +46,11 @@ class Births(Answered):
     def findings(self) -> int:
         """As in the base: births."""
         return len(self.story.births)
+
+    @property
+    def clean(self) -> bool | None:
+        """Return whether nothing is born; None where only a part was searched."""
+        return self.story.clean if self.about.scope.is_whole or self.story.births else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +106,7 @@ class Nan(Question[Births]):
 
     def _search(self, left: Loaded, request: Request, hunt: Hunt, coverage: Coverage, notes: Notes) -> Births:
         model = self._model(left, request, hunt)
-        again = not hunt.own or (self.order == 2 and hunt.story().clean)
+        again = not hunt.own or (self.order == 2 and not hunt.story().births)
         if request.inputs.arrays is not None and model is not None and not model.computes_while_loading:
             again = True  # what the file itself fed is not what is asked about
         if model is not None and again:
@@ -122,9 +127,7 @@ class Nan(Question[Births]):
         if model is not None:
             return Births(model.about, hunt.story(unchecked), model.names())
         mode = "static" if left.main.global_block().ops else "eager"
-        return Births(
-            About(left.name, mode, request.words(), incomplete=incomplete(left)), hunt.story(unchecked), Names()
-        )
+        return Births(About(left.name, mode, request.words(), scope=scope_of(left)), hunt.story(unchecked), Names())
 
     def _model(self, left: Loaded, request: Request, hunt: Hunt) -> Model | None:
         """The model; None where the file ran backward itself and leaves no loss."""

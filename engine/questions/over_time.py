@@ -207,7 +207,7 @@ class OverTime(Question[Training]):
             if not history.steps:
                 _must_not_have_asked(left)
             mode = "static" if history.static else "eager"
-            return self.of(About(left.name, mode, request.words()), history)
+            return self.of(About(left.name, mode, request.words(), scope=telling.scope_of(left)), history)
 
     def of(self, about: About, history: History) -> Training:
         """The answer about a training that was listened to.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import watch
+from ..core.source import Location
 from ..eager.saved import PackedValue
 from ..eager.tape import Freed, GradNode, PackedValues
 from ..ops.opdef import Read, Trait
@@ -48,6 +49,8 @@ class Numbering:
         self._leaves: set[int] = set()
         """Values that no operator made, since a pass was last forgotten."""
         self._by_key: dict[int, CallRecord] = {}
+        self._lines: dict[int, Location] = {}
+        """Of values that operators made which are forgotten, the user's lines: a mask of a layer, say."""
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
@@ -301,11 +304,13 @@ class Numbering:
                 continue
             self._store.keep(n, self._store.get(n) if n in self._store else held()[n])
             self._leaves.add(n)
+            self._lines[n] = call.loc
 
     def _keep_leaves(self, read: set[Any]) -> None:
         """Drop the data that nobody reads."""
         for n in self._leaves - read:
             self._store.drop(n)
+            self._lines.pop(n, None)
         self._leaves &= read
 
     def _sweep(self) -> None:

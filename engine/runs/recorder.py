@@ -17,12 +17,13 @@ from itertools import chain
 from typing import Any
 
 from ..core import watch
+from ..core.source import NOWHERE, Location
 from ..eager.parameter import parameters_at
 from ..eager.pylayer import LayerNode
 from ..eager.saved import writes
 from ..eager.tape import GradNode
 from ..eager.tensor import Keep, Leaf, Tensor
-from .calls import CallRecord, Failure, PassRecord, Pull
+from .calls import CallRecord, Failure, PassRecord, Pull, flat
 from .ledger import Ledger, guard, stand_guard
 from .numbering import Numbering
 from .timeline import NOBODY
@@ -254,6 +255,16 @@ class Recorder(Numbering):
         """The number of an array, or None where it has none."""
         self.settle()
         return self._store.known(array)
+
+    def line_of(self, array: Any) -> Location:
+        """Return the user's line that made an array; nowhere if no recorded operator did."""
+        number = self.known(array)
+        if number is None:
+            return NOWHERE
+        if number not in self._lines:
+            made = {n: call.loc for call in self.calls for n in flat(call.outs)}
+            self._lines = made | self._lines
+        return self._lines.get(number, NOWHERE)
 
     def number_of(self, array: Any) -> int:
         """The number of a value that is read; a new one if no operator made it."""

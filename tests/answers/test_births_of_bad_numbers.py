@@ -96,7 +96,7 @@ def test_of_a_computed_loss_the_forward_pass_was_not_looked_at() -> None:
     paddle.disable_static()
     p = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     search = gradtool.nan(paddle.sum(paddle.tanh(p)))
-    assert search.clean
+    assert (search.births, search.clean) == ([], None)
     [told] = search.unchecked
     assert told.startswith("the forward pass, which was over before the search began")
 

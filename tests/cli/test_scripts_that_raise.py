@@ -190,7 +190,7 @@ def test_a_search_over_steps_says_it_too(gradtool: Run, script: str) -> None:
     done = gradtool("nan", script, "--steps", "10")
     assert done.code == 3
     assert "told is what had run until then: 3 backward passes\n" in done.err
-    assert "CLEAN  no finding · 3 backward passes" in done.out
+    assert "PART   no finding in 3 passes before the error" in done.out
 
 
 OVERWRITTEN = """\

@@ -18,7 +18,7 @@ class Net(nn.Layer):
         h = self.embed(ids)
         scores = paddle.matmul(self.query(h), self.key(h), transpose_y=True) / 8**0.5
         scores = scores + hidden
-        return self.head(paddle.matmul(F.softmax(scores), self.value(h)))  # here
+        return self.head(paddle.matmul(F.softmax(scores), self.value(h)))
 
 
 net = Net()

@@ -96,11 +96,11 @@ def test_a_run_that_was_stopped_while_it_was_recorded_says_so(tmp_path, seconds,
         texts["events"] = json.dumps(written)
         (tmp_path / name).write_bytes(b"".join(map(bytes, container.pieces(arrays, texts))))
         with loader.executed(Request(str(tmp_path / name))) as left:
-            told = telling.incomplete(left)
+            told = telling.describe_end(left)
         after = time if written is not events else ""
         where = f"r_accumulation.py:{left.calls.stopped[0][1]}"
         assert told == f"{name} was stopped at {where} after {after}{passes} backward passes; the recording ends there"
-    assert "the recording ends there" in str(Why().ask(Request(str(tmp_path / name))).about.incomplete)
+    assert "the recording ends there" in str(Why().ask(Request(str(tmp_path / name))).about.scope.more)
 
 
 def test_damaged_runs_are_refused(tmp_path):

@@ -33,6 +33,15 @@ def summary(report: Report) -> str:
     others = [f"{n} {what}" for n, what in ((report.waived, "waived"), (report.known, "in the baseline")) if n]
     more = f" ({', '.join(others)})" if others else ""
     if not told:
-        return f"No findings: {models}, {count(len(report.rules), 'rule')}{more}."
+        return f"No findings{_scope(report)}: {models}, {count(len(report.rules), 'rule')}{more}."
     counted = " and ".join(told) if len(told) < 3 else f"{told[0]}, {told[1]} and {told[2]}"
     return f"Found {counted} in {models}{more}."
+
+
+def _scope(report: Report) -> str:
+    """Return the scope of a report without findings: passes of one model, or how many were seen in part."""
+    scopes = [report.scopes.get(model) for model in report.models]
+    if len(scopes) == 1 and scopes[0] is not None:
+        return f" {scopes[0].words}"
+    part = sum(scope is not None and not scope.is_whole for scope in scopes)
+    return f" in what was looked at, a part of {count(part, 'model')}" if part else ""

@@ -27,5 +27,7 @@ def data(report: Report) -> dict[str, Any]:
         "waived": report.waived,
         "known": report.known,
         "gone": report.gone,
+        "clean": report.clean,
+        "scopes": [{"model": name, **scope.data()} for name, scope in report.scopes.items()],
         "counts": {s.value: report.count(s) for s in Severity},
     }

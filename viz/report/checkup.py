@@ -12,10 +12,11 @@ from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count, dropped_line, number, shape
 from gradtool.engine.gate.checking import UNLOADED
-from gradtool.engine.gate.failures import UNCHECKED
 from gradtool.engine.gate.finding import Finding, Severity
+from gradtool.engine.gate.report import UNCHECKED
 from gradtool.engine.kinds import origins
 from gradtool.engine.kinds.gradients import GradientTable
+from gradtool.engine.kinds.watched_part import WatchedPart
 from gradtool.engine.questions.nan import Births
 from gradtool.engine.questions.over_time import Training
 from gradtool.engine.questions.stats import Sizes
@@ -64,6 +65,8 @@ def view(told: Findings, request: Request) -> View:
         "findings": sum(f.severity.reaches(Severity.WARNING) for f in found),
         "results": [{**f.data(root), "next": _next_of(f, words)} for f in found],
         "suppressed": [] if told.report is None else [s.data(root) for s in told.report.suppressed],
+        "clean": None if told.report is None else told.report.clean,
+        "scope": told.scope.data(),
         "counts": {s.value: sum(f.severity is s for f in found) for s in Severity},
         "looked_at": looked,
         "not_looked_at": left_out,
@@ -71,7 +74,8 @@ def view(told: Findings, request: Request) -> View:
         "raised": told.raised or None,
         "notes": [*told.notes, *told.compiled],
     }
-    marks = {_counted(found): "bad" if data["findings"] else "good"}
+    tone = "bad" if data["findings"] else "warn" if told.scope.ended else "good"
+    marks = {_counted(found, told.scope): tone}
     return View("checkup", data, blocks, _next(found, words), marks=marks, tells_its_end=True)
 
 
@@ -110,10 +114,13 @@ def _next_of(finding: Finding, words: Sequence[str]) -> str:
     return command_line("gradtool", name, *(finding.subject for _ in rest), *words)
 
 
-def _counted(found: Sequence[Finding]) -> str:
-    """``2 errors, 1 warning``, or ``no findings``."""
+def _counted(found: Sequence[Finding], scope: WatchedPart) -> str:
+    """``2 errors, 1 warning``, or ``no findings in all 120 passes``."""
     counts = [(sum(f.severity is s for f in found), s.value) for s in Severity]
-    return ", ".join(count(n, word) for n, word in counts if n) or "no findings"
+    counted = ", ".join(count(n, word) for n, word in counts if n)
+    if not counted:
+        return f"no findings {scope.words}"
+    return f"{counted} {scope.words}" if scope.ended else counted
 
 
 def _column(title: str, texts: Sequence[str]) -> Iterator[str]:
@@ -128,7 +135,7 @@ def _headline(told: Findings, found: Sequence[Finding]) -> str:
     table = told.answers.get("backward")
     started = origins.title(table.origins) if isinstance(table, GradientTable) else ""
     loss += f" · {started}" if started else ""
-    findings = _counted(found)
+    findings = _counted(found, told.scope)
     if told.raised:
         return f"{told.name} · {told.mode} · raised {told.raised.removeprefix(f'{told.name} raised ')}"
     return f"{told.name} · {told.mode}{loss} · {findings}"
@@ -138,10 +145,10 @@ def _error_lines(told: Findings, found: Sequence[Finding]) -> Iterator[str]:
     """The line that raised; and that all below is about what ran before it."""
     if told.raised:
         yield from (f"   {line}" if i == 0 else f"     {line}" for i, line in enumerate(told.raised_at))
-        findings = _counted(found)
+        findings = _counted(found, told.scope)
         value = "" if told.value is None else f" = {number(told.value)}"
         loss = f", the loss {told.loss}{value}" if told.loss else ""
-        yield f"   below is what ran before it{loss}: {findings}"
+        yield f"   below is what ran{loss}: {findings}"
 
 
 def _finding_lines(found: Sequence[Finding], words: Sequence[str]) -> Iterator[str]:
@@ -243,10 +250,10 @@ def _pass(told: Findings) -> str:
     if len(step) > 1:
         numbers = ", ".join(str(o.number) for o in step)
         lines = origins.lines(o.at for o in step)
-        return f"backward passes {numbers} of {made.total}, of one step: {lines}"
+        return f"backward passes {numbers} of {made.extent}, of one step: {lines}"
     runs = f", run {asked.runs} times" if asked.runs else ""
     cut = "" if made.stopped is None else f"; the file was stopped at {source.short(made.stopped)}"
-    return f"backward pass {made.asked} of {made.total}: {where}{runs}{cut}"
+    return f"backward pass {made.asked} of {made.extent}: {where}{runs}{cut}"
 
 
 def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:

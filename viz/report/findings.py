@@ -24,10 +24,9 @@ from gradtool.engine.core.wording import count, finite
 from gradtool.engine.gate.checked import CheckedModel, Job
 from gradtool.engine.gate.checking import weigh
 from gradtool.engine.gate.evidence import Evidence
-from gradtool.engine.gate.failures import UNCHECKED
 from gradtool.engine.gate.judging import reported
 from gradtool.engine.gate.policy import Policy
-from gradtool.engine.gate.report import Report
+from gradtool.engine.gate.report import UNCHECKED, Report
 from gradtool.engine.gate.selection import Selection
 from gradtool.engine.gate.subject import Subject
 from gradtool.engine.kinds import telling
@@ -36,6 +35,7 @@ from gradtool.engine.kinds.model import About, Model
 from gradtool.engine.kinds.names import Names
 from gradtool.engine.kinds.passes import CallList, calls_of
 from gradtool.engine.kinds.spots import OperatorSpot
+from gradtool.engine.kinds.watched_part import WatchedPart
 from gradtool.engine.questions.backward import Backward
 from gradtool.engine.questions.nan import FORWARD_OVER, Births, end
 from gradtool.engine.questions.one_pass import listen, number_of
@@ -95,6 +95,7 @@ class Findings:
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
         compiled: what the backend compiles, and what it does not; empty where it compiles nothing.
+        scope: how much of the file was seen.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Findings:
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
+    scope: WatchedPart = field(default_factory=WatchedPart)
 
     @property
     def unchecked(self) -> list[str]:
@@ -303,6 +305,7 @@ def find_in_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
 def _add_passes(told: Findings, case: Opened, request: Request) -> None:
     """Add the passes of the file, its other losses and its steps."""
     assert case.left is not None
+    told.scope = telling.scope_of(case.left)
     calls = None if case.left.live else calls_of(case.left, request)
     told.calls = calls if calls is None or _is_asked(case) else replace(calls, asked=None)
     if case.model is not None:

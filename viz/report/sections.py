@@ -87,6 +87,11 @@ def _section(name: str, title: str, blocks: Sequence[Block]) -> Section:
     return Section(name, title, tuple(blocks), f'report["{name}"]')
 
 
+def _no_finding(findings: Findings) -> str:
+    """Return that there is no finding, with the scope where that is not the whole file."""
+    return f"no finding {findings.scope.words}" if findings.scope.ended else "no finding"
+
+
 def _facts(findings: Findings) -> Iterator[tuple[str, str]]:
     yield "model", findings.name
     yield "mode", findings.mode
@@ -95,13 +100,14 @@ def _facts(findings: Findings) -> Iterator[tuple[str, str]]:
     answer = findings.reports.get("why")
     if answer is not None:
         wrong = answer.data["findings"]
-        yield "gradients", count(wrong, "finding") if wrong else "no findings"
+        yield "gradients", count(wrong, "finding") if wrong else f"no findings {findings.scope.words_of_last}".rstrip()
     story = findings.reports.get("nan")
     if story is not None:
-        yield "NaN and infinity", "no finding" if story.data["clean"] else count(len(story.data["births"]), "finding")
+        births = story.data["births"]
+        yield "NaN and infinity", count(len(births), "finding") if births else _no_finding(findings)
     training = findings.answers.get("over-time")
     if training is not None:
-        yield "over time", count(training.findings, "finding") if training.findings else "no finding"
+        yield "over time", count(training.findings, "finding") if training.findings else _no_finding(findings)
     for i, note in enumerate(findings.notes, 1):
         yield f"note {i}" if len(findings.notes) > 1 else "note", note
 

@@ -35,4 +35,4 @@ def view_of(answer: Any) -> View:
     module = importlib.import_module(f".{VIEWS[type(answer).__name__]}", __name__)
     view: View = module.view(answer)
     about = getattr(answer, "about", None)
-    return view if about is None else add_end(view, about.incomplete)
+    return view if about is None else add_end(view, about.scope.more)

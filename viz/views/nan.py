@@ -17,7 +17,7 @@ from gradtool.engine.view.graph import BACKWARD, FORWARD
 
 from .view import Table, View
 
-_MARKS = {"BIRTH": "bad", "CLEAN": "good", "absorbed": "warn", "intended": "warn"}
+_MARKS = {"BIRTH": "bad", "CLEAN": "good", "PART": "warn", "absorbed": "warn", "intended": "warn"}
 
 
 def view(answer: Births, as_table: bool = False) -> View:
@@ -30,7 +30,7 @@ def view(answer: Births, as_table: bool = False) -> View:
     data = {
         "model": about.file,
         "mode": about.mode,
-        "clean": story.clean,
+        "clean": answer.clean,
         "findings": answer.findings,
         "births": [_data(b, names) for b in story.births],
         "absorbed": [_data(b, names) for b in story.absorbed],
@@ -41,6 +41,7 @@ def view(answer: Births, as_table: bool = False) -> View:
         "unchecked": story.unchecked,
         "steps": story.steps,
         "pass": answer.number,
+        "scope": about.scope.data(),
     }
     next_ = [
         command_line("gradtool", "stats", *about.words),
@@ -52,7 +53,7 @@ def view(answer: Births, as_table: bool = False) -> View:
         next_.insert(0, command_line("gradtool", "graph", "--where", names.operator(story.births[0]), *about.words))
     table = _table(story, names)
     shown = table if table.rows or as_table else None
-    return View("nan", data, ["\n".join(_lines(story, names, answer.number))], next_, shown, _MARKS, "births")
+    return View("nan", data, ["\n".join(_lines(answer))], next_, shown, _MARKS, "births")
 
 
 def _place(loc: source.Location) -> str:
@@ -68,10 +69,22 @@ def search_note(story: NanStory, number: int | None) -> str:
     return passes(max(story.steps, 1)) if number is None else f"backward pass {number}"
 
 
-def _lines(story: NanStory, names: Names, number: int | None) -> list[str]:
-    if story.clean:
-        seen = search_note(story, number) if story.steps else "forward only"
-        lines = [f"CLEAN  no finding · {seen}"]
+def _headline(answer: Births) -> str:
+    """Return the line about a search that found nothing, with what was searched."""
+    story, scope = answer.story, answer.about.scope
+    seen = search_note(story, answer.number) if story.steps else "forward only"
+    if answer.clean:
+        return f"CLEAN  no finding · {seen}"
+    if scope.ended:
+        return f"PART   no finding {scope.words}"
+    checked = " in what was checked" if story.unchecked else ""
+    return f"PART   no finding{checked} · {seen}"
+
+
+def _lines(answer: Births) -> list[str]:
+    story, names, number = answer.story, answer.names, answer.number
+    if not story.births:
+        lines = [_headline(answer)]
     else:
         lines = [*birth_lines(story, names)]
         lines += [f"   also born  {text}" for text in _alike(story.births[1:], names)]

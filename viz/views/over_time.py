@@ -145,7 +145,9 @@ def _sum(answer: Training) -> str:
     if nothing:
         parts.append(f"no gradient in any step: {', '.join(together(nothing, everyone))}")
     if answer.findings or not _open(answer):
-        parts.append(count(answer.findings, "finding") if answer.findings else "no findings")
+        scope = answer.about.scope
+        unseen = "no findings" if scope.is_whole else f"no findings {scope.words}"
+        parts.append(count(answer.findings, "finding") if answer.findings else unseen)
     else:
         parts.append("why tells whether that is meant")
     return " · ".join(parts)

@@ -30,7 +30,8 @@ def view(answer: Sizes) -> View:
     about, lines, by = answer.about, answer.lines, answer.by
     look = {x.name for x in lines if answer.is_to_look_at(x)}
     wrong = len(look)
-    bad = f"{count(wrong, 'row')} to look at" if wrong else "nothing to look at"
+    nothing = f"nothing to look at {about.scope.words_of_last}".rstrip()
+    bad = f"{count(wrong, 'row')} to look at" if wrong else nothing
     findings = count(answer.findings, "finding")
     judged = [bad] if not answer.findings else [findings] if not wrong else [bad, findings]
     told = [" · ".join([*_extent(answer), *judged])]
@@ -55,10 +56,11 @@ def view(answer: Sizes) -> View:
         "loss_scale": scale,
         "others": others_data,
         "failure": None if answer.failure is None else answer.failure.data(),
+        "scope": about.scope.data(),
     }
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]
     blocks: list[str | Table] = [_table(answer, look), "\n".join(told)]
-    marks = {bad: "warn" if wrong or answer.findings else "good", findings: "bad"}
+    marks = {bad: "warn" if wrong or answer.findings or about.scope.ended else "good", findings: "bad"}
     return View(
         "stats", data, blocks, [*_explain_commands(answer, look), command_line(*more)], marks=marks, records="rows"
     )

@@ -47,7 +47,11 @@ def _marks(answers: Verdicts, wrong: int) -> dict[str, str]:
     marks = {
         f"verdict: {a.verdict_shown}": "bad" if a.finding else "warn" for a in answers if a.verdict is not Verdict.OK
     }
-    return marks | {count(wrong, "finding"): "bad", "no findings": "good", "no finding": "warn"}
+    return marks | {
+        count(wrong, "finding"): "bad",
+        "no findings": "warn" if answers.about.scope.ended else "good",
+        "no finding": "warn",
+    }
 
 
 def _lines(answers: Verdicts, wrong: int, others: Sequence[str]) -> list[str]:
@@ -107,7 +111,7 @@ def summary(answers: Verdicts, wrong: int) -> str:
     zero = count_state(GRAD_ZERO)
     wild = sum(1 + len(a.also) for a in answers if a.verdict is Verdict.NOT_FINITE)
     told = [f"{n} of them {word}" for n, word in ((zero, "zero"), (wild, "not finite")) if n]
-    findings = count(wrong, "finding") if wrong else "no findings"
+    findings = count(wrong, "finding") if wrong else f"no findings {answers.about.scope.words_of_last}".rstrip()
     findings += f" about {answers.loss}" if answers.about.others else ""
     gets = "gets" if subjects == 1 else "get"
     with_one = f"{subjects - count_state(GRAD_NONE)} of {count(subjects, 'parameter')} {gets} a gradient"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,14 +53,24 @@ def sequences(probe: Probe) -> Iterator[Sequence]:
 def future(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
     """For each sequence whether its outputs see inputs after them; certain where a mask against that is there."""
     pairs = list(sequences(probe))
-    mask = next((m for s in pairs for m in _masks(probe, s.steps)), None) if pairs else None
+    masks = [m for s in pairs for m in _masks(probe, s.steps)]
+    # Of several that are made of each other, the first is the cause, and the last says most surely what it hides.
+    mask = replace(masks[0], is_off=any(m.is_off for m in masks)) if masks else None
     facts = [(s, _seen(probe, s, rng)) for s in pairs]
     # A decoder's outputs see all of what was encoded, and may not see what they are to say themselves.
-    if any(seen is None for _, seen in facts) and mask is not None and len({s.index for s in pairs}) > 1:
+    hidden = [s for s, seen in facts if seen is None] if mask is not None and len({s.index for s in pairs}) > 1 else []
+    if any(_reaches(probe, s, rng) for s in hidden):
         return
     for sequence, seen in facts:
         if seen is not None:
             yield _fact(probe, sequence, seen, mask, rng)
+
+
+def _reaches(probe: Probe, s: Sequence, rng: np.random.Generator) -> bool:
+    """Return whether the output depends on the input at all; logits do not on the targets of their loss."""
+    array = probe.inputs[s.index].array
+    other = changed(array, np.ones(array.shape, bool), rng)
+    return bool(probe.differences({s.index: other})[s.output].any())
 
 
 def _seen(probe: Probe, s: Sequence, rng: np.random.Generator) -> tuple[int, int] | None:
@@ -81,7 +91,7 @@ def _fact(
     probe: Probe,
     s: Sequence,
     seen: tuple[int, int],
-    mask: tuple[str, Location] | None,
+    mask: TriangularMask | None,
     rng: np.random.Generator,
 ) -> Fact:
     step, before = seen
@@ -91,12 +101,16 @@ def _fact(
     where = "" if place is None else f" through {place.type}"
     said = []
     if mask is not None:
-        said.append(f"{mask[0]}: {source.short(mask[1])}" if mask[1] else mask[0])
+        said.append(f"{mask.text}: {source.short(mask.loc)}" if mask.loc else mask.text)
+    loc = probe.loc if place is None else place.loc
+    if mask is not None and mask.is_off and mask.loc:
+        said.append(f"it is seen first at {source.short(loc)}")
+        loc = mask.loc
     return Fact(
         FactKind.FUTURE,
         probe.inputs[s.index].name,
         f"the output of {probe.name} at step {before} depends on {probe.inputs[s.index].name} at step {step}{where}",
-        probe.loc if place is None else place.loc,
+        loc,
         mask is not None,
         "" if mask is not None else "whether it is meant to be causal (causal = 1 says that it is)",
         tuple(said),
@@ -117,11 +131,26 @@ def _place(spread: Spread, s: Sequence, step: int) -> Entry | None:
     return None
 
 
-def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
-    """The triangular masks of so many steps that the function was given or made: what is said of each, and its line."""
+@dataclass(frozen=True, slots=True)
+class TriangularMask:
+    """A triangular mask.
+
+    Attributes:
+        text: what is said of it.
+        loc: the line that made it.
+        is_off: whether it shows steps after each one or hides all of a step, whichever of its values hides.
+    """
+
+    text: str
+    loc: Location
+    is_off: bool
+
+
+def _masks(probe: Probe, steps: int) -> Iterator[TriangularMask]:
+    """Yield the triangular masks of so many steps that the function was given or made."""
     for x in probe.inputs:
         if x.array.shape[-2:] == (steps, steps) and (how := triangle(x.array)) is not None:
-            yield f"{probe.name} was given {x.name}, {how}", ()
+            yield TriangularMask(f"{probe.name} was given {x.name}, {how}", x.made_at, is_off(x.array))
     run = probe.recording.timeline
     fed = {n for n in probe.recording.inputs if n is not None}
     depends = downstream(run, fed)
@@ -134,8 +163,8 @@ def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
             continue
         how = triangle(np.asarray(array))
         if how is not None:
-            maker = run.entries[value.maker] if value.maker >= 0 else None
-            yield f"there is {how}", () if maker is None else maker.loc
+            loc = run.entries[value.maker].loc if value.maker >= 0 else probe.line_of(array)
+            yield TriangularMask(f"there is {how}", loc, is_off(np.asarray(array)))
 
 
 def _hiding(run: Timeline, depends: set[int]) -> Iterator[int]:
@@ -173,7 +202,7 @@ def triangle(array: Array) -> str | None:
         return None
     shown = square == values[1]
     size = square.shape[0]
-    for offset in (-1, 0, 1):
+    for offset in range(max(-2, 2 - size), min(2, size - 2) + 1):
         if np.array_equal(shown, np.tri(size, k=offset, dtype=bool)):
             return f"a mask of {size} steps that shows each step those up to {_RELATIVE[offset]}"
         if np.array_equal(shown.T, np.tri(size, k=offset, dtype=bool)):
@@ -181,7 +210,22 @@ def triangle(array: Array) -> str | None:
     return None
 
 
-_RELATIVE = {-1: "the one before", 0: "itself", 1: "the next one"}
+_RELATIVE = {-2: "the second before", -1: "the one before", 0: "itself", 1: "the next one", 2: "the second after"}
+
+
+def is_off(array: Array) -> bool:
+    """Return whether a triangular mask shows steps after each one, or hides all from one of them.
+
+    Of one of 0 and 1 it is not known which of them hides: it does if it would in either case, or is one step too wide.
+    """
+    square = array.reshape(-1, *array.shape[-2:])[0]
+    values = np.unique(square)
+    marked = square == values[-1]
+    later = bool(np.triu(marked, 1).any())
+    if float(values[0]) <= -LARGE:
+        return later or not marked.any(axis=1).all()
+    earlier = bool(np.tril(marked, -1).any())
+    return (later and earlier) or (later and not np.diagonal(marked, 1).any())
 
 
 def _hides(values: Array) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,11 +31,13 @@ class ProbeInput:
         name: of the parameter of the function, with the way into it: ``x``, ``states[0]``.
         written: whether the program has no name for it, and it holds one number everywhere, or whole ones: a buffer
             that it fills later, or the places of an index. That nothing depends on such a value is no fault.
+        made_at: the user's line that made it, where it is known.
     """
 
     name: str
     array: Array
     written: bool = False
+    made_at: Location = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Probe:
         inside: of a recorded run, the numbers of values that layers compute which are asked themselves.
         modeless: whether what it computes would be the same in evaluation mode, as nothing tells it of a mode.
         loss_inside: why it may be no prediction alone, so that samples may well meet in it; or empty.
+        line_of: gives the line of the file that made an array which was there before the call.
     """
 
     name: str
@@ -77,6 +81,7 @@ class Probe:
     modeless: bool = field(default=False, kw_only=True)
     inside: Collection[int] = field(default=(), kw_only=True)
     loss_inside: str = field(default="", kw_only=True)
+    line_of: Callable[[Any], Location] = field(default=lambda array: NOWHERE, kw_only=True)
 
     def run(self, changes: Mapping[int, Array] | None = None, seed: int = 0) -> list[Array]:
         """The outputs, with some of the inputs changed."""

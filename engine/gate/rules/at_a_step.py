@@ -22,7 +22,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         born = h.kind == NOT_FINITE and evidence.births.story.births
         if h.wrong and not born and not explained.intersection(names):
             message = f"step {h.step}: {words(h, everyone, len(training.history.steps))}"
-            yield Hit(names[0] if names else "", message, h.loc, tuple(names[1:]))
+            yield Hit(names[0] if names else "", message, h.loc, tuple(names[1:]), numbers={"step": h.step})
 
 
 _MODEL = """\

@@ -22,6 +22,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
                 names[1:],
                 (f"the passes are those of {source.short(cleared.call)}; steps go by {cleared.read} of them",),
                 "clear gradients right after each step, and not in every batch",
+                places=[("the backward passes", cleared.call)],
+                numbers={"unread": cleared.unread, "read": cleared.read},
             )
 
 

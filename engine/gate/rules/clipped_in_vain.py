@@ -23,6 +23,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
                 (),
                 ("what it is given has none; a generator such as parameters() is empty once it was read",),
                 "give it net.parameters() itself, after backward and before the step",
+                numbers={"times": vain.times},
             )
             continue
         when = (
@@ -35,6 +36,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
             names[1:],
             (f"they {when}" if vain.after is None else f"{when}",),
             "clip between backward and step",
+            places=[] if vain.after is None else [("the step", vain.after)],
+            numbers={"times": vain.times},
         )
 
 

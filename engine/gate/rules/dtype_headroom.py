@@ -27,7 +27,13 @@ def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
         if hits:
             line, message = hits[0]
             others = dict.fromkeys(x.name for x, _ in hits if x.name != line.name)
-            yield Hit(line.name, message, line.loc, tuple(others))
+            yield Hit(line.name, message, line.loc, tuple(others), numbers=_numbers(line))
+
+
+def _numbers(line: Line) -> dict[str, float]:
+    """Return the sizes of a gradient."""
+    assert line.gradient is not None
+    return {"largest": line.gradient.largest, "norm": line.gradient.norm, "scale": line.scale}
 
 
 def _overflow(line: Line, options: Options) -> str | None:

@@ -23,7 +23,16 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         sizes = ", ".join(f"{size:.4g}" for size in loss.sizes)
         said.append(f"{loss.maker[0]}, {source.short(loss.maker[1])}, makes them of numbers up to {sizes}")
     where = loss.loc if loss.maker is None else loss.maker[1]
-    yield Hit("", message, where, (), tuple(said), "scale what this layer reads, or begin with smaller weights")
+    yield Hit(
+        "",
+        message,
+        where,
+        (),
+        tuple(said),
+        "scale what this layer reads, or begin with smaller weights",
+        places=[("the loss", loss.loc)],
+        numbers={"value": loss.value, "usual": loss.usual, "classes": loss.classes, "largest": loss.largest},
+    )
 
 
 RULE = Rule(

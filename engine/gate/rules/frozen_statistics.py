@@ -19,6 +19,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
                 found.layers[1:],
                 (f"{found.calls} calls in {found.steps} steps move them; no trained parameter reads what it gives",),
                 f"put it in eval() before the training: {found.network}.eval()",
+                numbers={"calls": found.calls, "steps": found.steps},
             )
 
 

@@ -31,7 +31,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         message = f"the gradient of {first.name} is wrong{told}"
         said = tuple(text for text in (first.cause, first.suspect and f"on its way: {first.suspect}") if text)
         also = dict.fromkeys(e.name for e in others if e.name != first.name)
-        yield Hit(first.name, message, first.loc, tuple(also), said)
+        pair = {} if first.element is None else {"gradient": first.element[0], "difference": first.element[1]}
+        yield Hit(first.name, message, first.loc, tuple(also), said, numbers=pair)
 
 
 def _own_rules(loss: Evidence | OtherLoss) -> list[GradNode]:

@@ -13,7 +13,8 @@ from ..rule import Hit, Options, Rule
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     for found in evidence.growing:
         if found.stay.steps >= options["steps"]:
-            yield Hit(found.path, found.message, found.loc, (), (found.amount,), found.advice)
+            numbers = {"steps": found.stay.steps}
+            yield Hit(found.path, found.message, found.loc, (), (found.amount,), found.advice, numbers=numbers)
 
 
 _MODEL = """\

@@ -30,7 +30,11 @@ def _hit(step: TrainingStep, update: Update) -> Hit:
     message = f"step {step.number} of {update.by} moves {len(moved)} parameters{times}"
     said = f"the learning rate is {update.rate:g}, and the gradients are of norm {whole.gradient.norm:.3g}"
     advice = "a smaller learning rate: 0.001 for Adam and its like, 0.01 to 0.1 for SGD"
-    return Hit(first, message, update.made or update.loc, tuple(others), (said,), advice)
+    numbers = {"step": step.number, "rate": update.rate or 0.0, "norm": whole.gradient.norm}
+    numbers |= {} if whole.ratio is None else {"ratio": whole.ratio}
+    places = [("the step", update.loc)] if update.made else []
+    where = update.made or update.loc
+    return Hit(first, message, where, tuple(others), (said,), advice, places=places, numbers=numbers)
 
 
 def _is_thrown_away(step: TrainingStep, times: float) -> bool:

@@ -25,6 +25,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
                     f"left are those of {source.short(mixed.left)}, from before a step of {mixed.other}",
                 ),
                 "clear the gradients of this optimizer right before its own backward call",
+                places=[("the meant gradients", mixed.own), ("what another call has left", mixed.left)],
+                numbers={"times": mixed.times},
             )
 
 

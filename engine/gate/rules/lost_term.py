@@ -19,7 +19,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 def _hit(term: LostTerm, loss: str) -> Hit:
     message = f"the term {term.name} of the loss gives no gradient: {term.verdict.text}"
     said = f"it is computed from {folded(term.parameters)}, and to the training it is a constant"
-    return Hit(term.name, message, term.location, (), (said, *about(loss)))
+    numbers = {"parameters": len(term.parameters)}
+    return Hit(term.name, message, term.location, (), (said, *about(loss)), numbers=numbers)
 
 
 _MODEL = """\

@@ -19,7 +19,8 @@ def _hit(use: LostUse, loss: str) -> Hit:
     several = "uses" if use.lost > 1 else "use"
     share = f"{use.lost} of {use.uses} uses" if use.uses else f"one {several}"
     message = f"{share} of {use.name} gives no gradient back: {use.verdict.text}"
-    return Hit("", message, use.location, (), ("its gradient comes from the other uses alone", *about(loss)))
+    said = ("its gradient comes from the other uses alone", *about(loss))
+    return Hit("", message, use.location, (), said, numbers={"lost": use.lost, "uses": use.uses})
 
 
 _MODEL = """\

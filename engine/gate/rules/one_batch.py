@@ -17,7 +17,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit | NotAsked]:
     if batch is None or batch.learned:
         return
     message = f"the first batch cannot be learned: the loss goes from {batch.first:.4g} to {batch.best:.4g}"
-    yield Hit("", f"{message}, as {batch.stopped_by} keeps it there", batch.loc, (), batch.said)
+    numbers = {"first": batch.first, "best": batch.best}
+    yield Hit("", f"{message}, as {batch.stopped_by} keeps it there", batch.loc, (), batch.said, numbers=numbers)
 
 
 RULE = Rule(

@@ -18,7 +18,9 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         lines[operation.loc[:1]] = lines.get(operation.loc[:1], 0) + 1
     most = max(operations, key=lambda o: lines[o.loc[:1]])
     message = f"one step computes {len(operations)} operators, above {options['operators']:g}"
-    yield Hit("", message, most.loc, (), (f"{lines[most.loc[:1]]} of them come from this line",))
+    here = lines[most.loc[:1]]
+    said = (f"{here} of them come from this line",)
+    yield Hit("", message, most.loc, (), said, numbers={"operators": len(operations), "here": here})
 
 
 RULE = Rule(

@@ -17,7 +17,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     if at is None or story.peak <= options["mebibytes"] * _MIB:
         return
     message = f"{story.peak / _MIB:.4g} MiB are kept for backward at {at.type}, above {options['mebibytes']:g} MiB"
-    yield Hit("", message, at.loc)
+    yield Hit("", message, at.loc, numbers={"bytes": story.peak})
 
 
 RULE = Rule(

@@ -23,7 +23,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         said[0] += f", made by {maker.type}"
     message = f"backward keeps {_size(story.total)}, above {options['mebibytes']:g} MiB"
     advice = f"computing {count} operators again ({share} % of the forward work) frees {_size(freed)}" if count else ""
-    yield Hit("", message, () if maker is None else maker.loc, (), tuple(said), advice)
+    numbers = {"bytes": story.total, "largest": largest.nbytes, "buffers": len(story.kept)}
+    yield Hit("", message, () if maker is None else maker.loc, (), tuple(said), advice, numbers=numbers)
 
 
 def _size(count: int) -> str:

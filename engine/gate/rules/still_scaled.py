@@ -25,6 +25,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
                 else f"nobody has divided them by {use.scale:g}{often}",
             ),
             "call scaler.unscale_(optimizer) before it" if use.clips else "call scaler.step(optimizer) in its place",
+            numbers={"scale": use.scale, "times": use.times},
         )
 
 

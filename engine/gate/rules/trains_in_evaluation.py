@@ -22,6 +22,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
                 f"the first step without is {source.short(found.loc)}",
             ),
             "call train() before training goes on",
+            places=[("the first step in evaluation mode", found.loc)],
+            numbers={"steps": found.steps, "before": found.before},
         )
 
 

@@ -27,7 +27,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit | NotAsked]:
     if birth is not None:
         operator = evidence.births.names.operator(birth)
         said = (f"{operator} makes the first {birth.kind}, {source.short(birth.loc)}", *filter(None, (birth.cause,)))
-    yield Hit(who, message, first.loc if birth is None else birth.loc, tuple(tracks[1:]), said)
+    where, numbers = first.loc if birth is None else birth.loc, {"step": first.step}
+    yield Hit(who, message, where, tuple(tracks[1:]), said, numbers=numbers)
 
 
 RULE = Rule(

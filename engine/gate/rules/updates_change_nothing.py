@@ -33,9 +33,19 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         message = f"{idle.steps} steps of {idle.by} change none of the {len(names)} parameters that it holds"
         said: tuple[str, ...] = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
         hook = NOWHERE if pushed or idle.hook is None else callers.result(idle.hook)
+        steps, numbers = [("the steps", idle.loc)], {**_numbers(idle), "parameters": len(names), "pushed": len(pushed)}
         if hook:
             message = f"a hook leaves {idle.by} nothing: {message}"
-            yield Hit(names[0], message, hook, names[1:], (f"the steps: {source.short(idle.loc)}",), _RETURN)
+            yield Hit(
+                names[0],
+                message,
+                hook,
+                names[1:],
+                (f"the steps: {source.short(idle.loc)}",),
+                _RETURN,
+                places=steps,
+                numbers=numbers,
+            )
             continue
         is_rate = bool(idle.made) and idle.rate is not None and abs(idle.rate) < _TINY
         if is_rate:
@@ -47,6 +57,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
             names[1:],
             said,
             _RAISE if is_rate else _BETWEEN,
+            places=steps if is_rate else [],
+            numbers=numbers,
         )
     if not evidence.incomplete:
         yield from _unstepped(first.unstepped, options)
@@ -64,6 +76,11 @@ _TINY = 1e-9
 """A rate below it is the reason itself: no gradient of ordinary size moves a float32 parameter by it."""
 
 
+def _numbers(idle: Idle) -> dict[str, float]:
+    """Return the steps of an optimizer and its rate."""
+    return {"steps": idle.steps} | ({} if idle.rate is None else {"rate": idle.rate})
+
+
 def _left_behind(held: NamedFact[Idle], rounding: Collection[str], options: Options) -> Iterator[Hit]:
     """What an optimizer leaves as it is, though it has gradients, while it changes others.
 
@@ -75,6 +92,7 @@ def _left_behind(held: NamedFact[Idle], rounding: Collection[str], options: Opti
     still = [n for n, steps in moving if steps >= options["steps"] and n not in rounding]
     if still:
         rate = "" if idle.rate is None else f"the learning rate is {idle.rate:g}; "
+        numbers = {**_numbers(idle), "parameters": len(still), "held": idle.held}
         yield Hit(
             still[0],
             f"{idle.steps} steps of {idle.by} leave {len(still)} of its {idle.held} parameters as they are",
@@ -82,6 +100,7 @@ def _left_behind(held: NamedFact[Idle], rounding: Collection[str], options: Opti
             tuple(still[1:]),
             (f"{rate}they have gradients that are not zero, and no update reaches the digits of their values",),
             "a larger learning rate, a clip that lets more through, or parameters in float32 rather than float16",
+            numbers=numbers,
         )
 
 
@@ -99,7 +118,8 @@ def _unstepped(optimizers: Iterable[NamedFact[Unstepped]], options: Options) -> 
         else:
             continue
         advice = "call its step() after backward and before the gradients are cleared"
-        yield Hit(names[0], held + what, optimizer.loc, names[1:], (said,), advice)
+        numbers = {"passes": optimizer.passes, "cleared": optimizer.cleared, "parameters": len(names)}
+        yield Hit(names[0], held + what, optimizer.loc, names[1:], (said,), advice, numbers=numbers)
 
 
 _PART = 5
@@ -120,6 +140,7 @@ def _spent(optimizers: Iterable[NamedFact[SpentOptimizer]], options: Options) ->
                 (f"it is 0 from step {optimizer.steps - optimizer.last + 1} on",),
                 "a scheduler that lasts as long as the training (step() is called once a batch, or once an epoch), "
                 "or an end_lr above 0",
+                numbers={"steps": optimizer.steps, "last": optimizer.last},
             )
 
 

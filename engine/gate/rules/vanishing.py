@@ -33,7 +33,14 @@ def _falling(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
             f"gradients fall to {10**-course.decades:.3g} of their size from {course.last} back to {course.first}, "
             f"× {course.factor:.3g} per layer"
         )
-        yield Hit(course.first, said, lines[course.first].loc, explanation=about(loss), advice=advice(Verdict.VANISHED))
+        yield Hit(
+            course.first,
+            said,
+            lines[course.first].loc,
+            explanation=about(loss),
+            advice=advice(Verdict.VANISHED),
+            numbers={"fall": 10**-course.decades, "factor": course.factor},
+        )
 
 
 def _size(line: Line, least: float) -> tuple[float, str] | None:

@@ -93,9 +93,23 @@ WRONG = {
     "a mask that is one step too wide": (
         ATTENTION,
         attending(
-            "scores = paddle.where(paddle.tril(paddle.ones([5, 5]), 1) > 0, scores, paddle.full_like(scores, -1e9))",
+            "scores = paddle.where(paddle.tril(paddle.ones([5, 5]), 1) > 0, scores, paddle.full_like(scores, -1e9))"
             "  # here",
         ),
+        TEXT,
+        "GT602",
+        "matmul",
+    ),
+    "a mask that hides each step from itself": (
+        ATTENTION,
+        attending("scores = scores + (1 - paddle.tril(paddle.ones([5, 5]), -1)) * -1e9  # here"),
+        TEXT,
+        "GT602",
+        "matmul",
+    ),
+    "a mask in a buffer, one step too wide": (
+        ATTENTION + "    self.register_buffer('shown', paddle.tril(paddle.ones([1, 5, 5]), 1))  # here\n",
+        attending("scores = paddle.where(self.shown[:, :5, :5] == 0, paddle.to_tensor(float('-inf')), scores)"),
         TEXT,
         "GT602",
         "matmul",
@@ -111,8 +125,7 @@ WRONG = {
         ATTENTION + "    self.bias = nn.Embedding(9, 1)\n",
         attending(
             "near = self.bias(paddle.arange(5).unsqueeze(0) - paddle.arange(5).unsqueeze(1) + 4).squeeze(-1)\n"
-            "    scores = scores + (near + paddle.triu(paddle.full([5, 5], -1e9), 2))",
-            "  # here",
+            "    scores = scores + (near + paddle.triu(paddle.full([5, 5], -1e9), 2))  # here",
         ),
         TEXT,
         "GT602",

@@ -122,8 +122,8 @@ table, q, k, v, out = (paddle.create_parameter(s, "float32") for s in ([9, 8], [
 def forward(ids):
     h = F.embedding(ids, table)
     scores = paddle.matmul(h @ q, h @ k, transpose_y=True)
-    scores = scores + MASK
-    return paddle.matmul(F.softmax(scores), h @ v) @ out  # here
+    scores = scores + MASK  # here
+    return paddle.matmul(F.softmax(scores), h @ v) @ out
 
 
 ids = paddle.randint(0, 9, [3, 6])
