@@ -471,11 +471,13 @@ class Updating:
     Attributes:
         by: its class.
         rate: its learning rate.
+        fixed: whether nothing but the script itself changes that rate, as a scheduler would.
     """
 
     tensors: tuple[Tensor, ...]
     by: str = ""
     rate: float | None = None
+    fixed: bool = False
 
 
 @dataclass(slots=True, eq=False, repr=False)

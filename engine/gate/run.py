@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ..core import watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import Notes
-from ..kinds.model import About
+from ..kinds.model import About, Model
 from ..kinds.telling import scope_of
 from ..loading import loader, opening, untouched
 from ..questions.first_steps import FirstSteps, watch_first_steps
@@ -24,9 +24,6 @@ from ..questions.why import Why
 from ..request.request import Request
 from ..script import showing
 from ..script.loaded import Loaded
-
-if TYPE_CHECKING:
-    from ..kinds.model import Model
 
 A = TypeVar("A")
 

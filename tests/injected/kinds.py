@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from .text import Edit, Text, inside
 
 CUT = ("GT102", "GT103", "GT104", "GT101")
+PART = ("GT111", "GT112")
+"""Where another way remains: a term of the loss that gives nothing, or a use of a tensor, which is a note."""
 ZERO = ("GT205", "GT206", "GT208")
 BORN = ("GT201", "GT202")
 FLAT = ("GT104", "GT205", "GT206", "GT103")
@@ -394,14 +396,14 @@ def label_in_input(text: Text) -> Iterator[Edit]:
 PROBABILITIES = "paddle.nn.functional.softmax({})"
 
 KINDS: Sequence[Kind] = (
-    Kind("detach", "cut", CUT, rewritten("({}).detach()")),
-    Kind("numpy", "cut", CUT, rewritten("paddle.to_tensor(({}).numpy())")),
-    Kind("to_tensor", "cut", CUT, rewritten("paddle.to_tensor({})")),
-    Kind("tolist", "cut", CUT, rewritten("paddle.to_tensor(({}).tolist())")),
-    Kind("no_grad", "cut", CUT, statement("with paddle.no_grad(): {}")),
-    Kind("stop_gradient", "cut", CUT, statement("NAME.stop_gradient = True")),
-    Kind("detach_in_place", "cut", CUT, statement("NAME = NAME.detach()")),
-    Kind("integer", "cut", CUT, rewritten('({}).astype("int32").astype("float32")')),
+    Kind("detach", "cut", (*CUT, *PART), rewritten("({}).detach()"), notes=("GT112",)),
+    Kind("numpy", "cut", (*CUT, *PART), rewritten("paddle.to_tensor(({}).numpy())"), notes=("GT112",)),
+    Kind("to_tensor", "cut", (*CUT, *PART), rewritten("paddle.to_tensor({})"), notes=("GT112",)),
+    Kind("tolist", "cut", (*CUT, *PART), rewritten("paddle.to_tensor(({}).tolist())"), notes=("GT112",)),
+    Kind("no_grad", "cut", (*CUT, *PART), statement("with paddle.no_grad(): {}"), notes=("GT112",)),
+    Kind("stop_gradient", "cut", (*CUT, *PART), statement("NAME.stop_gradient = True"), notes=("GT112",)),
+    Kind("detach_in_place", "cut", (*CUT, *PART), statement("NAME = NAME.detach()"), notes=("GT112",)),
+    Kind("integer", "cut", (*CUT, *PART), rewritten('({}).astype("int32").astype("float32")'), notes=("GT112",)),
     Kind("compared", "cut", FLAT, rewritten('(({}) > 0).astype("float32")')),
     Kind(
         "argmax",
@@ -435,7 +437,7 @@ KINDS: Sequence[Kind] = (
     Kind("division_by_zero", "number", BORN, rewritten("({}) / (({}) * 0.0)")),
     Kind("exp_overflow", "number", BORN, rewritten("paddle.exp(paddle.abs({}) * 1e6 + 1e3)")),
     Kind("vanishing", "number", ("GT204", *ZERO), rewritten("({}) * 1e-30")),
-    Kind("exploding", "number", (*BORN, "GT203"), rewritten("({}) * 1e30")),
+    Kind("exploding", "number", (*BORN, "GT203", "GT704"), rewritten("({}) * 1e30")),
     Kind("first_layers_not_listed", "update", ("GT701",), listed("list({})[2:]")),
     Kind("last_layer_not_listed", "update", ("GT701",), listed("list({})[:-2]")),
     Kind("one_parameter_listed", "update", ("GT701",), listed("list({})[:1]")),

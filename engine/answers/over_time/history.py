@@ -119,6 +119,7 @@ class Update:
         rate: the learning rate.
         clipped: what clipping multiplied the norm of all gradients by; None where none was asked for.
         made: where the optimizer was made; empty where nobody saw that.
+        fixed: whether it is known that no scheduler changes the rate.
     """
 
     by: str
@@ -127,6 +128,7 @@ class Update:
     rate: float | None = None
     clipped: float | None = None
     made: Location = NOWHERE
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ class ProgramCourse:
         track = self._track(step, parameter.name)
         rate = _number_of(reads["LearningRate"].array) if "LearningRate" in reads else None
         if self._update is None:
-            self._update = Update(step.op.type, step.op.loc, rate=rate)
+            self._update = Update(step.op.type, step.op.loc, rate=rate, **_origin(step, reads.get("LearningRate")))
         if self.course.waiting(track) is None:
             self.course.arrived(track, Extent.of(gradient.array))
         point = self.course.updated([track], self._update, step.op.block.program)[track]
@@ -156,6 +156,15 @@ class ProgramCourse:
             before, after = point.gradient.norm, norm(makes[gradient])
             point.clipped = clipping(after, before)
             self._totals.append((before, after))
+
+
+def _origin(step: Step, rate: Any) -> dict[str, Any]:
+    """Return where a learning rate was made, and whether no scheduler changes it."""
+    program = step.op.block.program
+    variable = None if rate is None else program.global_block().vars.get(rate.name)
+    if variable is None:
+        return {}
+    return {"made": variable.loc, "fixed": variable.name not in program.live and variable.op is None}
 
 
 def _of_variable(v: Variable) -> Track:

@@ -30,6 +30,7 @@ class Idle:
         tensors: those of them that no step has changed.
         pushed: of each of these, in how many steps it had a gradient that is not zero.
         hook: code of the last hook on the gradient of one of these; None without hooks.
+        fixed: whether no scheduler changes the rate.
     """
 
     by: str
@@ -41,6 +42,7 @@ class Idle:
     tensors: tuple[Tensor, ...]
     pushed: tuple[int, ...]
     hook: CodeType | None = None
+    fixed: bool = False
 
 
 @dataclass
@@ -173,6 +175,7 @@ class Updates:
                 tuple(still),
                 tuple(pushed.get(id(t), 0) for t in still),
                 next(_hooks(still), None),
+                event.fixed,
             )
 
     def _note_pass(self, leaves: Sequence[Leaf]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from ...answers.over_time.history import TrainingStep
 from ...answers.training.updates import Idle, SpentOptimizer, Unstepped
 from ...answers.why import callers
 from ...answers.why.verdicts import BY_STRUCTURE
@@ -16,13 +17,32 @@ from ..rule import Hit, Options, Rule
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    hits = [*_idle(evidence, options)]
+    yield from hits or _clipped_away(evidence.run.history.steps)
+
+
+def _clipped_away(steps: Sequence[TrainingStep]) -> Iterator[Hit]:
+    """Clipping in every step that leaves nothing of the gradients; a bias that begins at 0 still moves by it."""
+    updates = [u for step in steps for u in step.updates]
+    names = [*dict.fromkeys(track.name for step in steps for track in step.points)]
+    if not updates or not names or any(u.clipped is None or u.clipped > _TINY for u in updates):
+        return
+    last = updates[-1]
+    message = f"the clip of {last.by} leaves {last.clipped:.3g} of the gradients' norm in every step"
+    places = [("the steps", last.loc)] if last.made else []
+    numbers = {"steps": len(steps), "clipped": last.clipped or 0.0}
+    said = (f"the steps: {source.short(last.loc)}",)
+    yield Hit(names[0], message, last.made or last.loc, tuple(names[1:]), said, _WIDER, places=places, numbers=numbers)
+
+
+def _idle(evidence: Evidence, options: Options) -> Iterator[Hit]:
     first = evidence.first_steps
     explained = any(a.finding for a in evidence.verdicts)  # why there is nothing to go by is said there
     rounding = {name for a in evidence.verdicts if a.label == BY_STRUCTURE for name in (a.name, *a.also)}
     for held in first.idle:
         idle, names = held.seen, held.names
         pushed = [n for n, steps in zip(names, idle.pushed, strict=True) if steps and n not in rounding]
-        if idle.steps < options["steps"]:
+        if idle.steps < options["steps"] and not _is_certain(idle, len(names), bool(pushed)):
             continue
         if len(names) < idle.held:
             yield from _left_behind(held, rounding, options)
@@ -30,7 +50,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         if rounding.issuperset(names) or (explained and not pushed):
             continue
         why = f"{len(pushed)} of them have a gradient" if pushed else "none of them has a gradient then"
-        message = f"{idle.steps} steps of {idle.by} change none of the {len(names)} parameters that it holds"
+        message = f"{_changing(idle.steps, idle.by)} none of the {len(names)} parameters that it holds"
         said: tuple[str, ...] = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
         hook = NOWHERE if pushed or idle.hook is None else callers.result(idle.hook)
         steps, numbers = [("the steps", idle.loc)], {**_numbers(idle), "parameters": len(names), "pushed": len(pushed)}
@@ -63,17 +83,62 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     if not evidence.incomplete:
         yield from _unstepped(first.unstepped, options)
     yield from _spent(first.spent, options)
+    if evidence.verdicts.about.mode == "static":  # what tensors are updated by is told above
+        yield from _by_program(evidence.run.history.steps, options)
     for name, loc in first.thawed:
         yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
 
 
 _RAISE = "give the optimizer a learning rate above 0"
 _BETWEEN = "call it between backward and the clearing; a rate far below the digits of a parameter is none"
+_WIDER = "a clip that lets gradients through, around 1 for the norm of all of them"
 _RETURN = "return the gradient from the hook, or remove the hook"
 
 
 _TINY = 1e-9
 """A rate below it is the reason itself: no gradient of ordinary size moves a float32 parameter by it."""
+
+
+def _changing(steps: int, by: str) -> str:
+    """``1 step of SGD changes``, ``4 steps of SGD change``."""
+    return f"1 step of {by} changes" if steps == 1 else f"{steps} steps of {by} change"
+
+
+def _is_certain(idle: Idle, still: int, pushed: bool) -> bool:
+    """Return whether a single step shows it: all that is held stays, and no scheduler has yet to raise the rate."""
+    if still < idle.held or not idle.fixed:
+        return False
+    return (pushed or idle.hook is not None) and (idle.rate == 0 or (idle.rate or 0.0) > _ORDINARY)
+
+
+def _by_program(steps: Sequence[TrainingStep], options: Options) -> Iterator[Hit]:
+    """Updates by operators of a program that leave all parameters as they are, although they have gradients."""
+    updates = [u for step in steps for u in step.updates]
+    last = updates[-1] if updates else None
+    if last is None or last.hand or any(u.fixed is not last.fixed or u.rate is None for u in updates) or not last.made:
+        return
+    points = [(track.name, point) for step in steps for track, point in step.points.items()]
+    pushed = [name for name, point in points if point.gradient.norm > 0]
+    still = all(point.update == 0 for _, point in points) and not any(point.gradient.nonfinite for _, point in points)
+    enough = len(steps) >= options["steps"] or (last.fixed and (last.rate == 0 or (last.rate or 0.0) > _ORDINARY))
+    if not (pushed and still and enough):
+        return
+    names = [*dict.fromkeys(name for name, _ in points)]
+    is_rate = abs(last.rate or 0.0) < _TINY
+    yield Hit(
+        names[0],
+        f"{_changing(len(steps), last.by)} none of the {len(names)} parameters",
+        last.made if is_rate else last.loc,
+        tuple(names[1:]),
+        (f"the learning rate is {last.rate:g}", f"the steps: {source.short(last.loc)}"),
+        _RAISE if is_rate else _BETWEEN,
+        places=[("the steps", last.loc)],
+        numbers={"steps": len(steps), "rate": last.rate or 0.0, "parameters": len(names)},
+    )
+
+
+_ORDINARY = 1e-6
+"""A single step at a smaller rate may change nothing because of rounding."""
 
 
 def _numbers(idle: Idle) -> dict[str, float]:
@@ -109,8 +174,9 @@ def _unstepped(optimizers: Iterable[NamedFact[Unstepped]], options: Options) -> 
     for named in optimizers:
         optimizer, names = named.seen, named.names
         held = f"the optimizer of {len(names)} parameters makes no step, and "
-        if optimizer.cleared >= options["steps"]:
-            what = f"their gradients are cleared after {optimizer.cleared} passes"
+        if optimizer.cleared >= min(options["steps"], optimizer.passes) > 0:
+            passes = "1 pass" if optimizer.cleared == 1 else f"{optimizer.cleared} passes"
+            what = f"their gradients are cleared after {passes}"
             said = "nothing reads these gradients before they are gone"
         elif not optimizer.cleared and optimizer.passes > options["steps"]:
             what = f"{optimizer.passes} passes add to their gradients"

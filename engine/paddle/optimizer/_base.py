@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from gradtool.engine.autodiff.backward import append_backward
-from gradtool.engine.core import names, state, watch
+from gradtool.engine.core import names, source, state, watch
 from gradtool.engine.core.errors import ArgumentTypeError, ElementTypeError, LossTypeError, UsageError, expect_type
+from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.core.spec import DType, float32, float64
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
@@ -116,6 +117,7 @@ class Optimizer(_steps.OptimizerSteps):
         self._grad_clip = grad_clip
         self._name = name
         self._rates: dict[Program, Variable] = {}
+        self._made = source.here() if state.in_static_mode() else NOWHERE
         self._dtype: DType | None = self._parameters[0].dtype if self._parameters else None
         """The type of the learning rate's variable; None until a loss or a parameter says it."""
         self._states: dict[tuple[Any, str], Any] = {}
@@ -235,6 +237,7 @@ class Optimizer(_steps.OptimizerSteps):
         if rate is None:
             rate = _global_variable(program, "learning_rate", (), self.get_lr(), self._rate_dtype())
             self._rates[program] = rate
+            rate.loc = self._made
             if isinstance(self._learning_rate, LRScheduler):
                 program.live[rate.name] = self._learning_rate
         return rate

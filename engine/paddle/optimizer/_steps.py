@@ -177,7 +177,8 @@ class OptimizerSteps:
         state.updating.note(self._parameters or [p for p, _ in pairs])
         if watch.noting:
             tensors = tuple(self._parameters or [p for p, _ in pairs])
-            watch.note(watch.Updating(tensors, type(self).__name__, rate))
+            fixed = not isinstance(self._learning_rate, LRScheduler)
+            watch.note(watch.Updating(tensors, type(self).__name__, rate, fixed))
         try:
             with no_grad(), cast_by(None):
                 if self._multi_precision:
