@@ -93,7 +93,7 @@ def _label_leaks(
     run: Timeline | GradtoolError | CommandError, recorder: Recorder | None, unchecked: list[str]
 ) -> list[Fact]:
     """Labels that reach predictions, in the last pass of the file."""
-    if recorder is not None and {c.op.type for c in recorder.calls}.isdisjoint(labels.COMPARED):
+    if recorder is not None and {c.op.type for c in recorder.calls}.isdisjoint(labels.COMPARING):
         return []
     if not isinstance(run, Timeline):
         unchecked.append(f"whether labels reach the prediction: {run.message}")

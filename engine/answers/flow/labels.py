@@ -25,6 +25,14 @@ COMPARED = {
 }
 """Losses of classes: their slots of what was predicted, and of what was to be."""
 
+_OF_NUMBERS = frozenset(
+    {"elementwise_sub", "minus", "square_error_cost", "huber_loss", "mse_loss", "smooth_l1_loss", "aten.huber_loss"}
+)
+"""Operators that compare numbers, whichever of both is the prediction."""
+
+COMPARING = _OF_NUMBERS.union(COMPARED)
+"""All operators that a label may be compared by."""
+
 _TRIES = 8
 _CHANCE = 40
 """Bits of a label that a column of data may not hold by chance."""
@@ -36,12 +44,14 @@ class Compared:
 
     Attributes:
         root: the number of the value that was given and that the label was made of.
+        is_of_numbers: whether both are numbers, an element of each for one of the other.
     """
 
     entry: Entry
     prediction: int
     label: int
     root: int
+    is_of_numbers: bool = False
 
 
 def leaks(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
@@ -50,6 +60,11 @@ def leaks(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
         fact = _reaching(run, compared, unchecked) or _column(run, compared)
         if fact is not None:
             yield fact
+    for compared in _forecasts(run):
+        fact = _reaching(run, compared, unchecked)
+        if fact is not None:
+            yield fact
+            return  # further terms of the loss say the same
 
 
 def _losses(run: Timeline) -> Iterator[Compared]:
@@ -64,6 +79,33 @@ def _losses(run: Timeline) -> Iterator[Compared]:
         root = _root(run, label)
         if root is not None:
             yield Compared(entry, prediction, label, root)
+
+
+def _forecasts(run: Timeline) -> Iterator[Compared]:
+    """Yield comparisons of numbers where the label is a later part of the series that is read.
+
+    Of all others a change of the label may well change the prediction, as an autoencoder's does.
+    """
+    leading = upstream(run, () if run.loss is None else (run.loss,))
+    learned = {n for n, value in enumerate(run.values) if value.role == "parameter"}
+    for entry in run.entries:
+        if entry.backward or leading.isdisjoint(entry.made):
+            continue
+        both = [*dict.fromkeys(entry.inputs)]
+        predicted = learned.intersection(both)
+        if predicted:
+            learned.update(entry.made)
+        if entry.type in _OF_NUMBERS and len(both) == 2 and len(predicted) == 1:
+            yield from _forecast(run, entry, *sorted(both, key=lambda n: n not in predicted))
+
+
+def _forecast(run: Timeline, entry: Entry, prediction: int, label: int) -> Iterator[Compared]:
+    """Yield a prediction and its label, if that is a slice of the series that the prediction reads."""
+    root = _root(run, label)
+    if root is not None and root != label:
+        compared = Compared(entry, prediction, label, root, True)
+        if _is_shifted(run, compared):
+            yield compared
 
 
 def _root(run: Timeline, number: int) -> int | None:
@@ -143,6 +185,8 @@ def _meets(spread: Spread, compared: Compared) -> bool:
         label = spread.masks.get(compared.root)
     if prediction is None or label is None:
         return False
+    if compared.is_of_numbers:
+        return prediction.shape == label.shape and bool((prediction & label).any())
     axes = min(label.ndim, max(prediction.ndim - 1, 1))
     while axes and label.shape[:axes] != prediction.shape[:axes]:
         axes -= 1
@@ -160,14 +204,13 @@ def _fact(run: Timeline, compared: Compared, spread: Spread) -> Fact:
     place = next((e for e in spread.entries if any(n not in changed for n in e.inputs)), None)
     place = place or next(iter(spread.entries), compared.entry)
     name = run.values[compared.root].name or "the label"
-    return Fact(
-        FactKind.LABEL,
-        name,
-        f"the label that {compared.entry.type} compares with reaches the prediction, through {place.type}",
-        place.loc,
-        said=(f"compared at {source.short(compared.entry.loc)}",),
-        advice="predict from the other inputs alone",
-    )
+    message = f"the label that {compared.entry.type} compares with reaches the prediction, through {place.type}"
+    advice = "predict from the other inputs alone"
+    if compared.is_of_numbers:
+        message = f"the prediction sees the steps of {name} that it is to forecast, through {place.type}"
+        advice = "mask what comes after each step; pad convolutions on the left alone"
+    said = (f"compared at {source.short(compared.entry.loc)}",)
+    return Fact(FactKind.LABEL, name, message, place.loc, said=said, advice=advice)
 
 
 def _column(run: Timeline, compared: Compared) -> Fact | None:

@@ -67,6 +67,12 @@ def mixed(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Itera
     second_in, second_out = _second_axes(probe, rows, axes, first)
     if (second_in, second_out) != (axes, first) and _find_meeting(probe, rows, second_in, second_out, rng) is None:
         return
+    # What one input does alone is told of it alone: a graph beside its nodes has a row for each, too.
+    for i, axis in axes.items() if len(axes) > 1 else ():
+        alone = _find_meeting(probe, rows, {i: axis}, first, rng)
+        if alone is not None and not alone[3]:
+            meeting, axes = alone, {i: axis}
+            break
     changes, row, other, pairs = meeting
     yield _fact(probe, axes, changes, row, other, pairs)
 
@@ -223,7 +229,17 @@ def _name_meeting(one: Spread, two: Spread) -> tuple[Entry | None, str]:
     for entry in one.entries:
         if _overlap(entry.made, one, two) and not _overlap(entry.inputs, one, two):
             return entry, f"{entry.name} is the first to make an element that depends on two samples"
+    for entry in one.entries:
+        if _most_rows(one, entry.made) > 1 >= _most_rows(one, entry.inputs):
+            return entry, f"{entry.name} is the first to lead from one sample to others"
     return None, ""
+
+
+def _most_rows(spread: Spread, numbers: Any) -> int:
+    """Return in how many rows one of the values differs at most."""
+    masks = [spread.masks[n] for n in numbers if n in spread.masks]
+    rows = [int(m.reshape(m.shape[0], -1).any(axis=1).sum()) for m in masks if m.ndim]
+    return max(rows, default=1)
 
 
 def _overlap(numbers: Any, one: Spread, two: Spread) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from ...answers.over_time.history import TrainingStep
+from ...answers.over_time.history import TrainingStep, Update
 from ...answers.training.updates import Idle, SpentOptimizer, Unstepped
 from ...answers.why import callers
 from ...answers.why.verdicts import BY_STRUCTURE
@@ -18,21 +18,31 @@ from ..rule import Hit, Options, Rule
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     hits = [*_idle(evidence, options)]
-    yield from hits or _clipped_away(evidence.run.history.steps)
+    yield from hits or _judge_clips(evidence.run.history.steps)
 
 
-def _clipped_away(steps: Sequence[TrainingStep]) -> Iterator[Hit]:
+def _judge_clips(steps: Sequence[TrainingStep]) -> Iterator[Hit]:
     """Clipping in every step that leaves nothing of the gradients; a bias that begins at 0 still moves by it."""
-    updates = [u for step in steps for u in step.updates]
-    names = [*dict.fromkeys(track.name for step in steps for track in step.points)]
+    updates, names = [u for step in steps for u in step.updates], _list_names(steps)
     if not updates or not names or any(u.clipped is None or u.clipped > _TINY for u in updates):
         return
     last = updates[-1]
     message = f"the clip of {last.by} leaves {last.clipped:.3g} of the gradients' norm in every step"
-    places = [("the steps", last.loc)] if last.made else []
-    numbers = {"steps": len(steps), "clipped": last.clipped or 0.0}
-    said = (f"the steps: {source.short(last.loc)}",)
-    yield Hit(names[0], message, last.made or last.loc, tuple(names[1:]), said, _WIDER, places=places, numbers=numbers)
+    yield Hit(
+        names[0],
+        message,
+        last.made or last.loc,
+        names[1:],
+        (f"the steps: {source.short(last.loc)}",),
+        _WIDER,
+        places=[("the steps", last.loc)],
+        numbers={"steps": len(steps), "clipped": last.clipped or 0.0},
+    )
+
+
+def _list_names(steps: Sequence[TrainingStep]) -> tuple[str, ...]:
+    """Return the names of all parameters that got a gradient in some step."""
+    return tuple(dict.fromkeys(track.name for step in steps for track in step.points))
 
 
 def _idle(evidence: Evidence, options: Options) -> Iterator[Hit]:
@@ -50,7 +60,7 @@ def _idle(evidence: Evidence, options: Options) -> Iterator[Hit]:
         if rounding.issuperset(names) or (explained and not pushed):
             continue
         why = f"{len(pushed)} of them have a gradient" if pushed else "none of them has a gradient then"
-        message = f"{_changing(idle.steps, idle.by)} none of the {len(names)} parameters that it holds"
+        message = f"{_count_steps(idle.steps, idle.by)} none of the {len(names)} parameters that it holds"
         said: tuple[str, ...] = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
         hook = NOWHERE if pushed or idle.hook is None else callers.result(idle.hook)
         steps, numbers = [("the steps", idle.loc)], {**_numbers(idle), "parameters": len(names), "pushed": len(pushed)}
@@ -84,7 +94,7 @@ def _idle(evidence: Evidence, options: Options) -> Iterator[Hit]:
         yield from _unstepped(first.unstepped, options)
     yield from _spent(first.spent, options)
     if evidence.verdicts.about.mode == "static":  # what tensors are updated by is told above
-        yield from _by_program(evidence.run.history.steps, options)
+        yield from _judge_program(evidence.run.history.steps, options)
     for name, loc in first.thawed:
         yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
 
@@ -99,7 +109,7 @@ _TINY = 1e-9
 """A rate below it is the reason itself: no gradient of ordinary size moves a float32 parameter by it."""
 
 
-def _changing(steps: int, by: str) -> str:
+def _count_steps(steps: int, by: str) -> str:
     """``1 step of SGD changes``, ``4 steps of SGD change``."""
     return f"1 step of {by} changes" if steps == 1 else f"{steps} steps of {by} change"
 
@@ -111,30 +121,39 @@ def _is_certain(idle: Idle, still: int, pushed: bool) -> bool:
     return (pushed or idle.hook is not None) and (idle.rate == 0 or (idle.rate or 0.0) > _ORDINARY)
 
 
-def _by_program(steps: Sequence[TrainingStep], options: Options) -> Iterator[Hit]:
+def _judge_program(steps: Sequence[TrainingStep], options: Options) -> Iterator[Hit]:
     """Updates by operators of a program that leave all parameters as they are, although they have gradients."""
-    updates = [u for step in steps for u in step.updates]
-    last = updates[-1] if updates else None
-    if last is None or last.hand or any(u.fixed is not last.fixed or u.rate is None for u in updates) or not last.made:
+    last = _find_last_update(steps)
+    if last is None or last.rate is None or not _stands_still(steps):
         return
-    points = [(track.name, point) for step in steps for track, point in step.points.items()]
-    pushed = [name for name, point in points if point.gradient.norm > 0]
-    still = all(point.update == 0 for _, point in points) and not any(point.gradient.nonfinite for _, point in points)
-    enough = len(steps) >= options["steps"] or (last.fixed and (last.rate == 0 or (last.rate or 0.0) > _ORDINARY))
-    if not (pushed and still and enough):
+    is_certain = last.fixed and (last.rate == 0 or last.rate > _ORDINARY)
+    if not is_certain and len(steps) < options["steps"]:
         return
-    names = [*dict.fromkeys(name for name, _ in points)]
-    is_rate = abs(last.rate or 0.0) < _TINY
+    names, is_rate = _list_names(steps), abs(last.rate) < _TINY
     yield Hit(
         names[0],
-        f"{_changing(len(steps), last.by)} none of the {len(names)} parameters",
+        f"{_count_steps(len(steps), last.by)} none of the {len(names)} parameters",
         last.made if is_rate else last.loc,
-        tuple(names[1:]),
+        names[1:],
         (f"the learning rate is {last.rate:g}", f"the steps: {source.short(last.loc)}"),
         _RAISE if is_rate else _BETWEEN,
         places=[("the steps", last.loc)],
-        numbers={"steps": len(steps), "rate": last.rate or 0.0, "parameters": len(names)},
+        numbers={"steps": len(steps), "rate": last.rate, "parameters": len(names)},
     )
+
+
+def _stands_still(steps: Sequence[TrainingStep]) -> bool:
+    """Return whether no parameter moves, although one has a gradient, and all gradients are finite."""
+    points = [point for step in steps for point in step.points.values()]
+    is_pushed = any(point.gradient.norm > 0 for point in points)
+    return is_pushed and all(point.update == 0 and not point.gradient.nonfinite for point in points)
+
+
+def _find_last_update(steps: Sequence[TrainingStep]) -> Update | None:
+    """Return the last update, where all are of one optimizer and it is known where that was made."""
+    updates = [u for step in steps for u in step.updates]
+    is_one = len({(u.by, u.made, u.fixed) for u in updates}) == 1
+    return updates[-1] if is_one and updates[-1].made else None
 
 
 _ORDINARY = 1e-6

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from gradtool.engine.autodiff.backward import append_backward
 from gradtool.engine.core import names, source, state, watch
 from gradtool.engine.core.errors import ArgumentTypeError, ElementTypeError, LossTypeError, UsageError, expect_type
-from gradtool.engine.core.source import NOWHERE
+from gradtool.engine.core.source import NOWHERE, Location
 from gradtool.engine.core.spec import DType, float32, float64
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
@@ -117,7 +117,7 @@ class Optimizer(_steps.OptimizerSteps):
         self._grad_clip = grad_clip
         self._name = name
         self._rates: dict[Program, Variable] = {}
-        self._made = source.here() if state.in_static_mode() else NOWHERE
+        self._made = _find_place()
         self._dtype: DType | None = self._parameters[0].dtype if self._parameters else None
         """The type of the learning rate's variable; None until a loss or a parameter says it."""
         self._states: dict[tuple[Any, str], Any] = {}
@@ -409,6 +409,11 @@ class Optimizer(_steps.OptimizerSteps):
         if not isinstance(loss, Variable):
             raise LossTypeError(f"The loss should be a Variable, but received {type(loss).__name__}.")
         state.require_static(f"{type(self).__name__}.{function}")
+
+
+def _find_place() -> Location:
+    """Return the user's line, which a program shows as that of its learning rate."""
+    return source.here() if state.in_static_mode() else NOWHERE
 
 
 def home_of(program: Program) -> Block:

@@ -52,6 +52,12 @@ ATTEND = """
     MASKED
     return self.head(paddle.matmul(F.softmax(scores), self.v(h)))WHERE
 """
+FORECAST = """
+series = paddle.rand([4, 2, 9])
+loss = F.mse_loss(net(series[:, :, :-1]), series[:, :, 1:])
+loss.backward()
+"""
+CAUSAL = "F.pad(F.relu(self.body(F.pad(inputs[0], [2, 0], data_format='NCL'))), [2, 0], data_format='NCL')"
 PADDED = """
 ids = paddle.to_tensor([[3, 5, 1, 0, 0], [2, 4, 6, 7, 0], [1, 1, 2, 3, 8]])
 mask = (ids != 0).astype("float32")
@@ -131,6 +137,13 @@ WRONG = {
         "GT602",
         "matmul",
     ),
+    "a forecast by convolutions that look ahead": (
+        "self.body, self.head = nn.Conv1D(2, 5, 3, padding=1), nn.Conv1D(5, 2, 3, padding=1)\n",
+        "return self.head(F.relu(self.body(inputs[0])))  # here\n",
+        FORECAST,
+        "GT605",
+        "conv2d",
+    ),
     "padding in an average": (
         "self.embed, self.head = nn.Embedding(9, 8), nn.Linear(8, 3)\n",
         """
@@ -199,6 +212,26 @@ def test_a_planted_mistake_is_found_at_its_line(name: str, tmp_path: Path) -> No
 
 
 RIGHT = {
+    "a forecast by convolutions that look back": (
+        "self.body, self.head = nn.Conv1D(2, 5, 3), nn.Conv1D(5, 2, 3)\n",
+        f"return self.head({CAUSAL})\n",
+        FORECAST,
+    ),
+    "an autoencoder that reads what it gives back": (
+        "self.body, self.head = nn.Conv1D(2, 5, 3, padding=1), nn.Conv1D(5, 2, 3, padding=1)\n",
+        "return self.head(F.relu(self.body(inputs[0])))\n",
+        "series = paddle.rand([4, 2, 9])\nloss = F.mse_loss(net(series), series)\nloss.backward()\n",
+    ),
+    "a graph of as many nodes as each has neighbours and features": (
+        "self.body, self.head = nn.Linear(4, 8), nn.Linear(8, 4)\n",
+        "x, near = inputs\nreturn self.head(F.relu(near @ self.body(x)))\n",
+        """
+        near = paddle.to_tensor([[0.5, 0.5, 0, 0], [0.3, 0.4, 0.3, 0], [0, 0.3, 0.4, 0.3], [0, 0, 0.5, 0.5]])
+        x = paddle.rand([4, 4])
+        loss = F.mse_loss(net(x, near), x)
+        loss.backward()
+        """,
+    ),
     "batch norm in training": (
         "self.body, self.norm, self.head = nn.Linear(8, 5), nn.BatchNorm1D(5), nn.Linear(5, 3)\n",
         "return self.head(F.relu(self.norm(self.body(inputs[0].mean(axis=1)))))\n",
