@@ -35,6 +35,7 @@ of tensors      when
 ``Listed``      an optimizer was made for some parameters
 ``Awaited``     processes wait for each other's gradients of some parameters
 ``Replaced``    an attribute of a layer that held parameters was assigned to anew
+``Labelled``    a layer was given an attribute that freezes tensors, and not layers
 ``Switched``    layers were switched to training or to evaluation
 ``GradRead``    an optimizer has read gradients, and may look elsewhere before it updates anything
 ``Updating``    an optimizer begins to update parameters
@@ -425,6 +426,19 @@ class Listed:
     """An optimizer was made for *tensors*."""
 
     tensors: tuple[Tensor, ...]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Labelled:
+    """A layer was given an attribute that freezes tensors and does nothing to a layer.
+
+    Attributes:
+        tensors: its parameters.
+        text: the assignment, ``Linear.stop_gradient = True``.
+    """
+
+    tensors: tuple[Tensor, ...]
+    text: str
 
 
 @dataclass(slots=True, eq=False, repr=False)

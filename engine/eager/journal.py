@@ -565,6 +565,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Guarding: Journal._open_guard,
     watch.Guarded: Journal._close_guard,
     watch.GradientMoved: lambda journal, event: None,  # values stay
+    watch.Labelled: lambda journal, event: None,  # it freezes nothing
     watch.Switched: lambda journal, event: None,  # a mode moves no gradient
     watch.GradRead: lambda journal, event: None,  # no graph goes on from there
     watch.Scaled: lambda journal, event: None,  # the product is an operator like any other

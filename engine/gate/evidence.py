@@ -470,6 +470,11 @@ class Evidence:
         return None if self._run is None else self._run.scope
 
     @property
+    def has_passed(self) -> bool:
+        """Return whether there is a pass to judge: of a file that raised before its first, no loss is guessed."""
+        return not self.partial or self.run.scope.passes > 0
+
+    @property
     def stops(self) -> list[str]:
         """Lines at which the file was stopped, and what lets it go on."""
         return [*self._stops]

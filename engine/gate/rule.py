@@ -159,7 +159,7 @@ def by_verdict(code: str) -> Callable[[Evidence, Options], Iterator[Hit]]:
     """Return a look at the findings of ``why`` whose verdict names the rule with that code."""
 
     def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-        for loss, answer in evidence.answers:
+        for loss, answer in evidence.answers if evidence.has_passed else ():
             if answer.finding and answer.verdict.row.rule == code:
                 yield of_answer(answer, loss)
 

@@ -18,7 +18,7 @@ from ..answers.training.modes import Evaluated, Modes
 from ..answers.training.one_batch import OneBatch, Own, learn
 from ..answers.training.scaled import Scalings, StillScaled
 from ..answers.training.unread import ClearedUnread, Unread, Vain
-from ..answers.training.updates import Idle, SpentOptimizer, Unstepped, Updates
+from ..answers.training.updates import FrozenInVain, Idle, SpentOptimizer, Unstepped, Updates
 from ..core import source, watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
@@ -30,7 +30,7 @@ from ..request.request import Request
 from ..runs.recorder import Recorder
 from ..script.loaded import Loaded
 
-Seen = TypeVar("Seen", Idle, Unstepped, SpentOptimizer, StillScaled, Mixed, ClearedUnread, Vain)
+Seen = TypeVar("Seen", Idle, Unstepped, FrozenInVain, SpentOptimizer, StillScaled, Mixed, ClearedUnread, Vain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ class FirstSteps:
         loss: the first loss of classes, if there was one.
         idle: optimizers whose steps left something as it was.
         unstepped: optimizers that made no step.
+        in_vain: attributes of layers that froze none of their parameters, which are trained.
         spent: optimizers whose learning rate became 0.
         thawed: frozen parameters that an optimizer holds and that the file changed: name and line.
         evaluated: optimizers with steps that were taken in evaluation mode after others in training mode.
@@ -86,6 +87,7 @@ class FirstSteps:
     loss: FirstLoss | None
     idle: tuple[NamedFact[Idle], ...]
     unstepped: tuple[NamedFact[Unstepped], ...]
+    in_vain: tuple[NamedFact[FrozenInVain], ...]
     spent: tuple[NamedFact[SpentOptimizer], ...]
     thawed: tuple[tuple[str, Location], ...]
     evaluated: tuple[Evaluated, ...]
@@ -133,6 +135,7 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             seen.found,
             those(i for i in updates.idle.values() if len(i.tensors) == i.held or any(i.pushed)),
             those(o for o in updates.unstepped.values() if o.passes),
+            those(f for f in updates.labelled if f.tensors and not any(t.stop_gradient for t in f.tensors)),
             those(o for o in updates.spent.values() if 0 < o.last < o.steps),
             tuple((name(t), loc) for t, loc in updates.thawed.values()),
             tuple(modes.found.values()),

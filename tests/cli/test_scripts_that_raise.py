@@ -246,3 +246,21 @@ def test_what_a_script_prints_of_its_own_lines_is_as_without_gradtool(
     said = gradtool("why", model(text)).err
     assert f'  File "{folder / "model.py"}", line 4, in <module>\n' in said
     assert "True\n" in said
+
+
+CUT = """\
+import paddle
+body, head = paddle.nn.Linear(3, 4), paddle.nn.Linear(4, 1)
+loss = head(body(paddle.ones([4, 3])).detach()).mean()
+{}
+print(body.weight.grad.numpy())
+"""
+
+
+def test_a_cut_is_told_beside_the_error_that_it_caused(gradtool: Run, model: Write) -> None:
+    file = model(CUT.format("loss.backward()"))
+    for command in ((), ("check",)):
+        done = gradtool(*command, file)
+        assert "GT103" in done.out
+        assert "'NoneType' object has no attribute 'numpy'" in done.out
+    assert "GT103" not in gradtool("check", model(CUT.format("pass"))).out  # no pass, and no loss is guessed

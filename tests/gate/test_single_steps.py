@@ -67,16 +67,45 @@ def test_a_step_that_changes_nothing_is_found(tmp_path: Path, text: str, line: i
     assert lines(tmp_path, text) == [line]
 
 
+FROZEN = """\
+import paddle
+paddle.seed(0)
+net, head = paddle.nn.Linear(3, 4), paddle.nn.Linear(4, 1)
+{freeze}
+opt = paddle.optimizer.SGD(0.1, parameters=[*net.parameters(), *head.parameters()])
+for _ in range(3):
+    loss = head(net(paddle.ones([4, 3]))).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+
+
+@pytest.mark.parametrize("name", ["net.stop_gradient = True", "net.requires_grad = False", "net.trainable = False"])
+def test_an_attribute_of_a_layer_that_freezes_nothing_is_found(tmp_path: Path, name: str) -> None:
+    assert lines(tmp_path, FROZEN.format(freeze=name)) == [4]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         eager(),
+        FROZEN.format(freeze="net.stop_gradient = True; net.weight.stop_gradient = net.bias.stop_gradient = True"),
+        FROZEN.format(freeze="net.stop_gradient = False"),
         eager(WARM),
         eager(step="", hook="opt.clear_grad()").replace("\nopt.clear_grad()\n", "\n", 2),
         STATIC.format(rate="0.1", steps=1),
         STATIC.format(rate=WARM, steps=1),
     ],
-    ids=["a rate", "a rate that rises", "gradients alone", "program", "program, a rate that rises"],
+    ids=[
+        "a rate",
+        "frozen as well",
+        "set to what it is",
+        "a rate that rises",
+        "gradients alone",
+        "program",
+        "program, a rate that rises",
+    ],
 )
 def test_nothing_is_said_of_what_may_go_on(tmp_path: Path, text: str) -> None:
     assert lines(tmp_path, text) == []

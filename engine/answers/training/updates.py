@@ -88,6 +88,21 @@ class SpentOptimizer:
 
 
 @dataclass
+class FrozenInVain:
+    """An attribute of a layer that was to freeze its parameters.
+
+    Attributes:
+        text: the assignment.
+        loc: its line.
+        tensors: the parameters, none of which it froze.
+    """
+
+    text: str
+    loc: Location
+    tensors: tuple[Tensor, ...]
+
+
+@dataclass
 class Updates:
     """Hears what becomes of tensors while a file runs.
 
@@ -104,6 +119,8 @@ class Updates:
     thawed: dict[int, tuple[Tensor, Location]] = field(default_factory=dict)
     _moved: dict[tuple[int, ...], set[int]] = field(default_factory=dict)
     """By what an optimizer holds, what of it its steps have changed."""
+    labelled: list[FrozenInVain] = field(default_factory=list)
+    """Layers that were given an attribute in place of their parameters."""
     _made: dict[frozenset[int], Location] = field(default_factory=dict)
     """By what an optimizer holds, where it was made."""
     _passes: int = 0
@@ -133,6 +150,8 @@ class Updates:
             self._end(*self._open.pop())
         elif isinstance(event, watch.Written):
             self._written(event)
+        elif isinstance(event, watch.Labelled):
+            self.labelled.append(FrozenInVain(event.text, source.here(), event.tensors))
 
     def _begin(self, event: watch.Updating) -> None:
         if self.unstepped:

@@ -12,6 +12,7 @@ RULE = Rule(
     why=("Dead units do not come back by themselves: what makes them learn again would have to come through them."),
     severity=Severity.WARNING,
     look=by_verdict("GT206"),
+    explains=True,
     wrong="""\
 import paddle
 import paddle.nn.functional as F

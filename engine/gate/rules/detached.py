@@ -12,6 +12,7 @@ RULE = Rule(
     why=("Everything before the cut stays as it was made, while the loss still falls: what stands behind it learns."),
     severity=Severity.ERROR,
     look=by_verdict("GT103"),
+    explains=True,
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -12,7 +12,7 @@ from ..rule import Hit, Options, Rule, about
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    for loss, verdicts in evidence.losses:
+    for loss, verdicts in evidence.losses if evidence.has_passed else ():
         yield from (_hit(term, loss) for term in verdicts.terms)
 
 
@@ -50,6 +50,7 @@ RULE = Rule(
     ),
     severity=Severity.WARNING,
     look=_look,
+    explains=True,
     wrong=_MODEL.format(penalty="0.01 * penalty.detach()"),
     right=_MODEL.format(penalty="0.01 * penalty"),
 )

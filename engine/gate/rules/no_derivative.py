@@ -12,6 +12,7 @@ RULE = Rule(
     why=("argmax, rounding, comparisons and casts to integers pass no gradient on; training goes on without an error."),
     severity=Severity.ERROR,
     look=by_verdict("GT104"),
+    explains=True,
     wrong="""\
 import paddle
 import paddle.nn.functional as F

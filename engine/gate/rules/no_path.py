@@ -12,6 +12,7 @@ RULE = Rule(
     why=("What is computed from it is thrown away, or goes into a number that is logged and not trained on."),
     severity=Severity.ERROR,
     look=by_verdict("GT102"),
+    explains=True,
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -15,6 +15,7 @@ RULE = Rule(
     ),
     severity=Severity.WARNING,
     look=by_verdict("GT101"),
+    explains=True,
     wrong="""\
 import paddle
 import paddle.nn.functional as F

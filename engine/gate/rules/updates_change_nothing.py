@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...answers.over_time.history import TrainingStep, Update
-from ...answers.training.updates import Idle, SpentOptimizer, Unstepped
+from ...answers.training.updates import FrozenInVain, Idle, SpentOptimizer, Unstepped
 from ...answers.why import callers
 from ...answers.why.verdicts import BY_STRUCTURE
 from ...core import source
@@ -93,6 +93,7 @@ def _idle(evidence: Evidence, options: Options) -> Iterator[Hit]:
     if not evidence.incomplete:
         yield from _unstepped(first.unstepped, options)
     yield from _spent(first.spent, options)
+    yield from map(_judge_label, first.in_vain)
     if evidence.verdicts.about.mode == "static":  # what tensors are updated by is told above
         yield from _judge_program(evidence.run.history.steps, options)
     for name, loc in first.thawed:
@@ -107,6 +108,14 @@ _RETURN = "return the gradient from the hook, or remove the hook"
 
 _TINY = 1e-9
 """A rate below it is the reason itself: no gradient of ordinary size moves a float32 parameter by it."""
+
+
+def _judge_label(named: NamedFact[FrozenInVain]) -> Hit:
+    """An attribute of a layer that was to freeze its parameters, and freezes none."""
+    label, names = named.seen, named.names
+    message = f"{label.text} freezes nothing: a layer has no such attribute, and its parameters stay trainable"
+    advice = "set it on each parameter: for p in layer.parameters(): p.stop_gradient = True"
+    return Hit(names[0], message, label.loc, names[1:], advice=advice, severity=Severity.WARNING)
 
 
 def _count_steps(steps: int, by: str) -> str:

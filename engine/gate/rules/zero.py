@@ -15,6 +15,7 @@ RULE = Rule(
     ),
     severity=Severity.ERROR,
     look=by_verdict("GT205"),
+    explains=True,
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -67,7 +67,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     return ProgramModel(
         left.name,
         program,
-        [left.startup, *(p for p in every if p is not program)],
+        [*dict.fromkeys([left.startup, *(p for p in every if p is not program), *program.startups])],
         loss,
         {**_paths(left, program, appended), **named},
         feed,

@@ -36,6 +36,10 @@ def snake_case(name: str) -> str:
     return _TAIL.sub(r"\1_\2", _HEAD.sub(r"\1_\2", name)).lower()
 
 
+_FREEZING = {"stop_gradient": True, "trainable": False, "requires_grad": False}
+"""Attributes that freeze a tensor, with the value that does; a layer takes them as it takes any other."""
+
+
 class Layer(LayerHooks, Stateful, Convertible, Reachable, Constructing):
     """A part of a model: it holds parameters and other layers, and computes when it is called.
 
@@ -107,6 +111,9 @@ class Layer(LayerHooks, Stateful, Convertible, Reachable, Constructing):
                     self._clear(fields[what], name, value, kind)
                     return
             object.__setattr__(self, name, value)
+            if watch.noting and name in _FREEZING and _FREEZING[name] is value:
+                parameters = tuple(p for p in self.parameters() if isinstance(p, Tensor))
+                watch.note(watch.Labelled(parameters, f"{type(self).__name__}.{name} = {value}"))
 
     def _clear(self, held: dict[str, Any], name: str, value: Any, kind: str) -> None:
         if value is not None:
