@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..answers.training.growing import Growth, Stay
@@ -17,6 +17,7 @@ from ..core.source import Location
 from ..core.wording import count
 from ..eager.tape import GradNode
 from ..eager.tensor import Tensor
+from ..request.limits import GRAPHS
 from ..script.holders import ways
 from ..script.loaded import Loaded
 
@@ -32,11 +33,17 @@ class Growing:
         path: of the tensor, or of the container that holds the tensors.
         function: whose local name that is; empty for the module.
         stay: what it keeps.
+        is_turn: whether no step of a training ends between the graphs: they are of turns of a loop that evaluates.
     """
 
     path: str
     function: str
     stay: Stay
+    is_turn: bool = False
+
+    @property
+    def _unit(self) -> str:
+        return "turn" if self.is_turn else "step"
 
     @property
     def how(self) -> str:
@@ -54,12 +61,12 @@ class Growing:
     def message(self) -> str:
         """What is wrong, in one sentence."""
         where = f"{self.path} in {self.function}()" if self.function else self.path
-        means = {
-            "sum": "is computed from its own value of the step before, and so keeps",
-            "attribute": "is computed from its own value of the step before, and so keeps",
-            "container": "holds tensors with their graphs, and so keeps",
-        }[self.how]
-        return f"{where} {means} the graphs of {self.stay.steps} steps, which no later backward uses"
+        means = f"is computed from its own value of the {self._unit} before"
+        if self.how == "container":
+            means = "holds tensors with their graphs"
+        loop = " of its loop" if self.is_turn else ""
+        keeps = f"and so keeps the graphs of {count(self.stay.steps, self._unit)}{loop}, which no later backward uses"
+        return f"{where} {means}, {keeps}"
 
     @property
     def amount(self) -> str:
@@ -68,7 +75,7 @@ class Growing:
         least = "at least " if stay.is_least else ""
         held = "" if stay.is_one else f", {count(stay.held, 'byte')} of the tensors held"
         return (
-            f"a step adds {count(stay.nodes, 'node')} of the graph, "
+            f"a {self._unit} adds {count(stay.nodes, 'node')} of the graph, "
             f"{least}{count(stay.saved, 'byte')} that they retain for backward{held}"
         )
 
@@ -76,6 +83,9 @@ class Growing:
     def advice(self) -> str:
         """What to do about it."""
         last = re.split(r"[.\[]", self.path)[-1]
+        if self.is_turn:
+            value = f"{last} += loss.item()" if self.stay.is_one and self.stay.is_number else "tensor.detach()"
+            return f"evaluate inside of no_grad(), or keep no graph: {value}"
         if self.how == "container":
             numbers = "numbers there, loss.item(), or " if self.stay.is_number else ""
             return f"keep {numbers}the tensors without their graphs: tensor.detach()"
@@ -90,33 +100,112 @@ def watch_growth() -> Iterator[Callable[[Loaded], tuple[Growing, ...]]]:
     growth = Growth()
 
     def answer(left: Loaded) -> tuple[Growing, ...]:
-        found: tuple[Growing, ...] = ()
-        if growth.outlived:
+        is_whole = left.calls.stopped is None
+        sums = growth.find_sums(is_whole=is_whole)
+        turns = is_whole and growth.has_turns_left()
+        found: list[Growing] = []
+        if growth.outlived or turns:
+            held = _find_held(left)
+            found += _name_turns(growth, held) if turns else []
             growth.finish()
-            found = tuple(_name_keepers(growth, left))
+            found = [*_name_keepers(growth, held), *found]
+        found += _name_sums(sums)
         vars(growth).update(vars(Growth()))
-        return found
+        places = [source.file_and_line(g.loc) for g in found]
+        return tuple([g for i, g in enumerate(found) if places[i] not in places[:i]])
 
     with watch.watch(growth.step, growth):
         yield answer
 
 
-def _name_keepers(growth: Growth, left: Loaded) -> Iterator[Growing]:
-    """The names that keep graphs: of tensors in one container that of the container."""
+_Held = dict[tuple[str, str], list[Tensor]]
+"""The tensors with a graph, by function and path; those in one container by that of the container."""
+
+
+def _find_held(left: Loaded) -> _Held:
     try:
         meant = left.calls.meant()
     except CommandError:
         meant = None
-    held: dict[tuple[str, str], list[Tensor]] = {}
+    held: _Held = {}
     for function, path, t in ways(left, left.namespace, meant):
         if isinstance(t, Tensor) and t.node is not None:
             held.setdefault((function, _PLACE.sub("", path)), []).append(t)
+    return held
+
+
+def _name_keepers(growth: Growth, held: _Held) -> Iterator[Growing]:
+    """The names that keep the graphs of steps."""
     seen: set[GradNode] = set()
     for (function, path), tensors in held.items():
         stay = growth.kept_by(tensors, seen)
-        if stay is not None:
+        if stay is not None and stay.steps >= GRAPHS:
             yield Growing(path, function, stay)
 
+
+def _name_turns(growth: Growth, held: _Held) -> list[Growing]:
+    """The containers of what the turns of a loop gave after the last step."""
+    measured = [(function, path, growth.measure_held(tensors)) for (function, path), tensors in held.items()]
+    return [Growing(path, function, stay, is_turn=True) for function, path, stay in measured if stay is not None]
+
+
+# -- sums that may be gone when the file ends -------------------------------------------------------------------------
+
+
+def _name_sums(sums: Iterable[Stay]) -> Iterator[Growing]:
+    """Name the sums over turns as the line that adds does; those that it gives no name are left out."""
+    for stay in sums:
+        named = _read_sum(stay.loc)
+        if named is not None:
+            path, is_one = named
+            inside = stay.loc[0][0].co_name
+            function = "" if inside == "<module>" else inside
+            yield Growing(path, function, replace(stay, is_one=is_one), is_turn=True)
+
+
+def _read_sum(loc: Location) -> tuple[str, bool] | None:
+    """Read off a line what it adds up, or puts together, and whether that is one tensor; None where it does not say."""
+    line = _find_statement(loc)
+    if line is None:
+        return None
+    target = _find_target(line)
+    if target is not None and (isinstance(line, ast.AugAssign) or _is_read(target, line.value)):
+        return ast.unparse(target), True
+    called = [n for n in ast.walk(line) if isinstance(n, ast.Call) and n.args and _last_part(n.func) in _JOINING]
+    return (ast.unparse(called[0].args[0]), False) if called else None
+
+
+_Statement = ast.Assign | ast.AugAssign | ast.Return | ast.Expr
+
+
+def _find_statement(loc: Location) -> _Statement | None:
+    """Find the statement that stands at a place."""
+    place = source.file_and_line(loc)
+    if place is None:
+        return None
+    try:
+        tree = ast.parse("".join(linecache.getlines(place[0])))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    statements = [n for n in ast.walk(tree) if isinstance(n, _Statement)]
+    return next((n for n in reversed(statements) if n.lineno <= place[1] <= (n.end_lineno or n.lineno)), None)
+
+
+def _find_target(line: _Statement) -> ast.expr | None:
+    """Find the one target of an assignment."""
+    if isinstance(line, ast.AugAssign):
+        return line.target
+    return line.targets[0] if isinstance(line, ast.Assign) and len(line.targets) == 1 else None
+
+
+def _is_read(target: ast.expr, value: ast.AST | None) -> bool:
+    """Return whether a value is computed of what it is given to."""
+    text = ast.unparse(target)
+    return value is not None and any(isinstance(n, type(target)) and ast.unparse(n) == text for n in ast.walk(value))
+
+
+_JOINING = frozenset({"sum", "cat", "concat", "concatenate", "stack", "hstack", "vstack", "add_n", "block_diag"})
+"""Functions that make one tensor of many."""
 
 _PUTTING = frozenset({"append", "appendleft", "extend", "insert", "add", "put"})
 """Methods that put something into a container."""
@@ -140,7 +229,7 @@ def find_storing_line(path: str, made: Location) -> Location:
 
 
 def _fills(node: ast.AST, part: Any) -> bool:
-    """Whether a piece of code puts something into a container that is called so."""
+    """Return whether a piece of code puts something into a container that is called so."""
     if isinstance(node, ast.Call):
         called = node.func
         return isinstance(called, ast.Attribute) and called.attr in _PUTTING and _last_part(called.value) == part

@@ -12,12 +12,11 @@ from typing import Any
 
 from ...core import source, watch
 from ...core.source import Location
-from ...eager.parameter import TensorParameter
 from ...eager.tape import GradNode, keys
 from ...eager.tensor import Tensor
 from ...executor.live import nbytes, root
-from ...ops.readings import flatten
-from .memory import address
+from .memory import address, find_retained
+from .turns import Turns, TurnSums, measure
 
 _AGE = 2
 """Passes and updates after which a graph is looked at: that of the last one is there until its names are bound anew."""
@@ -85,10 +84,12 @@ class Growth:
 
     Attributes:
         outlived: whether something of the graph of a part was there after later ones.
+        has_passed: whether there was a backward pass.
     """
 
     def __init__(self) -> None:
-        self.outlived = False
+        self.outlived = self.has_passed = False
+        self._sums = TurnSums()
         self._born: list[weakref.ref[GradNode]] = []
         self._ends: list[int] = []
         """By part of a step, the time of its end; keys of nodes are times, and fall."""
@@ -105,7 +106,10 @@ class Growth:
 
     def step(self, event: Any) -> None:
         """Hear of a step: what a later pass goes back through is kept for a reason."""
-        if type(event) is watch.Pulled and self._ends and -event.node.key <= self._ends[-1]:
+        if type(event) is not watch.Pulled:
+            return
+        self._sums.note_pulled(event.node)
+        if self._ends and -event.node.key <= self._ends[-1]:
             part = bisect_left(self._ends, -event.node.key)
             group = self._groups.get(part)
             if group is None and part not in self._waiting:
@@ -122,11 +126,7 @@ class Growth:
         """Hear of an event; nothing is spared."""
         kind = type(event)
         if kind is watch.Called:
-            for t in event.results:
-                if type(t) is list:
-                    self._born += [weakref.ref(v.node) for v in t if isinstance(v, Tensor) and v.node is not None]
-                elif t is not None and t.node is not None:
-                    self._born.append(weakref.ref(t.node))
+            self._note_results(event.results)
         elif kind is watch.Applied:
             self._born.append(weakref.ref(event.node))
         elif kind is watch.Updating:
@@ -134,8 +134,21 @@ class Growth:
             self._updates.come((*map(id, event.tensors[:1]), len(event.tensors)))
             self._steps.append(self._updates.number)
         elif kind is watch.Filled:
+            self.has_passed = True
             self._passes.come(source.file_and_line(source.here()))
             self._end()
+
+    def _note_results(self, results: Iterable[Any]) -> None:
+        """Note the operator that gave some tensors."""
+        node = None
+        for t in results:
+            if type(t) is list:
+                self._born += [weakref.ref(v.node) for v in t if isinstance(v, Tensor) and v.node is not None]
+            elif t is not None and t.node is not None:
+                node = t.node
+                self._born.append(weakref.ref(node))
+        if node is not None:
+            self._sums.note_recorded(node, len(self._ends))
 
     @property
     def _place(self) -> tuple[int, int]:
@@ -180,6 +193,27 @@ class Growth:
 
     # -- what is asked ------------------------------------------------------------------------------------------------
 
+    def find_sums(self, *, is_whole: bool) -> list[Stay]:
+        """Find the sums over turns that no backward has gone through, in a file that goes backward somewhere.
+
+        Args:
+            is_whole: whether the file ran to its end; where it was stopped, a sum of the last part may go backward yet.
+        """
+        if not self.has_passed:
+            return []
+        return [_stay_of(turns) for turns in self._sums.found if is_whole or turns.made < len(self._ends)]
+
+    def has_turns_left(self) -> bool:
+        """Return whether something may hold the graphs of turns that came after the last part of a step."""
+        nodes = [node for r in self._born if (node := r()) is not None and node.freed is None]
+        return self.has_passed and max(Counter((n.code, n.offset) for n in nodes).values(), default=0) > _AGE
+
+    def measure_held(self, tensors: Iterable[Tensor]) -> Stay | None:
+        """Measure what the tensors of a container keep, where each is that of a turn; None where they are not."""
+        nodes = [t.node for t in tensors if t.node is not None]
+        turns = measure(nodes, nodes[-1], len(self._ends)) if len(nodes) > _AGE else None
+        return None if turns is None else _stay_of(turns)
+
     def finish(self) -> None:
         """Look at the last steps, too, whatever their age; what follows the last update belongs to its step."""
         self._end()
@@ -204,7 +238,7 @@ class Growth:
             for node, step in self._find_sources(t, seen):
                 own.add(step)
                 nodes[step] += 1
-                retained = _find_retained(node)
+                retained = find_retained(node)
                 is_least = is_least or retained is None
                 for array in retained or ():
                     if (at := address(array)) not in buffers:
@@ -239,13 +273,6 @@ class Growth:
             todo += [place[0] for place in node.wrt if isinstance(place, tuple) and place[0] not in seen]
 
 
-def _find_retained(node: GradNode) -> list[Any] | None:
-    """The buffers that a node retains, without those of parameters; None where that is not known."""
-    if node.freed is not None:
-        return []
-    kept, rule = node.args, node.op.rule
-    if kept is None or getattr(node, "ctx", None) is not None:
-        return None
-    values = kept if rule is None else [v for v, read in zip(kept, rule.reads, strict=False) if not read.like]
-    flat = [v for v in flatten(values, range(len(values))) if v is not None and not isinstance(v, TensorParameter)]
-    return [root(v.array if isinstance(v, Tensor) else v) for v in flat]
+def _stay_of(turns: Turns) -> Stay:
+    is_least, is_number = turns.is_least, turns.is_number
+    return Stay(turns.number, turns.nodes, turns.saved, turns.held, is_least, turns.loc, False, is_number)

@@ -40,11 +40,12 @@ RULE = Rule(
     why=(
         "A loss that is added up for the log, or put into a list, brings its graph with it. What backward has freed is "
         "gone, but the nodes stay, with all that no backward went through, until memory is full. Only what is alive "
-        "in later steps counts, and nothing that a later backward goes through."
+        "in later steps counts, and nothing that a later backward goes through. A loop of evaluation without no_grad "
+        "that adds up its losses, or puts its outputs together, keeps the graphs of all its turns likewise."
     ),
     severity=Severity.WARNING,
     look=_look,
-    options={"steps": (GRAPHS, "so many graphs of earlier steps must be alive")},
+    options={"steps": (GRAPHS, "so many graphs of earlier steps, or of turns of an evaluation, must be alive")},
     wrong=_MODEL.format(added="loss"),
     right=_MODEL.format(added="loss.item()"),
 )

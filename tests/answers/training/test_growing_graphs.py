@@ -197,6 +197,153 @@ for _ in range(8):
 """,
 }
 
+HEAD_OF_TURNS = """
+from paddle.nn import functional as F
+
+heads = nn.LayerList([nn.Linear(3, 1) for _ in range(4)])
+cell = nn.SimpleRNNCell(3, 3)
+for _ in range(2):
+    step(net(batch()).square().mean())
+
+
+"""
+
+WRONG_TURNS = {
+    "a sum in a function that has returned": (
+        """
+def evaluate():
+    total = 0
+    for _ in range(5):
+        total += net(batch()).square().mean()  # here
+    return float(total)
+
+
+evaluate()
+""",
+        "total in evaluate() is computed from its own value of the turn before, and so keeps the graphs of 5 turns",
+        "a turn adds 4 nodes of the graph, 128 bytes that they retain for backward",
+        "evaluate inside of no_grad(), or keep no graph: total += loss.item()",
+    ),
+    "a mean over the loop": (
+        """
+mean = paddle.zeros([])
+for _ in range(4):
+    mean = 0.9 * mean + 0.1 * net(batch()).square().mean()  # here
+mean = float(mean)
+""",
+        "mean is computed from its own value of the turn before, and so keeps the graphs of 4 turns",
+        "a turn adds 5 nodes of the graph",
+        "mean += loss.item()",
+    ),
+    "a list that is put together": (
+        """
+def predict():
+    outs = []
+    for _ in range(5):
+        outs.append(net(batch()))  # here
+    return paddle.concat(outs).numpy()
+
+
+predict()
+""",
+        "outs in predict() holds tensors with their graphs, and so keeps the graphs of 5 turns of its loop",
+        "a turn adds 2 nodes of the graph, 96 bytes that they retain for backward, 32 bytes of the tensors held",
+        "keep no graph: tensor.detach()",
+    ),
+    "a list that is there at the end": (
+        """
+outs = []
+for _ in range(4):
+    outs.append(net(batch()))  # here
+""",
+        "outs holds tensors with their graphs, and so keeps the graphs of 4 turns of its loop",
+        "a turn adds 2 nodes of the graph",
+        "evaluate inside of no_grad()",
+    ),
+    "an attribute, once in each epoch": (
+        """
+class Meter:
+    sum = 0
+
+    def add(self, loss):
+        self.sum = self.sum + loss  # here
+
+
+for _ in range(3):
+    step(net(batch()).square().mean())
+    meter = Meter()
+    for _ in range(4):
+        meter.add(net(batch()).square().mean())
+    meter.sum = float(meter.sum)
+""",
+        "self.sum in add() is computed from its own value of the turn before, and so keeps the graphs of 4 turns",
+        "a turn adds 4 nodes of the graph",
+        "sum += loss.item()",
+    ),
+}
+
+RIGHT_TURNS = {
+    "numbers": """
+total = 0
+for _ in range(5):
+    total += net(batch()).square().mean().item()
+""",
+    "under no_grad": """
+total = 0
+with paddle.no_grad():
+    for _ in range(5):
+        total += net(batch()).square().mean()
+""",
+    "losses freed each turn": """
+for _ in range(5):
+    print(float(net(batch()).square().mean()))
+""",
+    "a network over time": """
+state, total, outs = paddle.zeros([8, 3]), 0, []
+for _ in range(5):
+    out, state = cell(batch(), state)
+    total = total + out.square().mean()
+    outs.append(out)
+float(total), paddle.concat(outs)
+del outs
+""",
+    "heads with parameters of their own, and a penalty": """
+x, total, penalty = batch(), 0, 0
+for head in heads:
+    total = total + head(x).square().mean()
+for p in heads.parameters():
+    penalty = penalty + p.square().sum()
+float(total + penalty), paddle.concat([head(x) for head in heads])
+""",
+    "parts of one output": """
+out, total = net(batch()), 0
+for i in range(4):
+    total = total + out[i].square().sum()
+float(total)
+""",
+    "a sum that goes backward": """
+for _ in range(3):
+    total = 0
+    for _ in range(4):
+        total = total + net(batch()).square().mean()
+    step(total)
+""",
+    "a list that goes backward by another sum": """
+for _ in range(3):
+    losses = [net(batch()).square().mean() for _ in range(4)]
+    float(paddle.stack(losses).mean())
+    step(sum(losses))
+del losses
+""",
+    "blocks with one weight": """
+net = nn.Linear(3, 3)
+x = batch()
+for _ in range(4):
+    x = x + net(x)
+float(x.sum())
+""",
+}
+
 
 def found(place: Path, text: str) -> list[Finding]:
     file = place / "train.py"
@@ -219,6 +366,33 @@ def test_what_keeps_every_graph_is_named_with_its_line_and_size(name: str, tmp_p
 @pytest.mark.parametrize("name", RIGHT)
 def test_graphs_that_end_or_are_used_are_no_finding(name: str, tmp_path: Path) -> None:
     assert found(tmp_path, RIGHT[name]) == []
+
+
+@pytest.mark.parametrize("name", WRONG_TURNS)
+def test_sums_over_the_turns_of_an_evaluation_are_named_too(name: str, tmp_path: Path) -> None:
+    text, message, amount, advice = WRONG_TURNS[name]
+    (finding,) = found(tmp_path, HEAD_OF_TURNS + text)
+    assert finding.message.startswith(message)
+    assert amount in finding.explanation[0]
+    assert advice in finding.advice
+    marked = [i for i, line in enumerate((HEAD + HEAD_OF_TURNS + text).splitlines(), 1) if line.endswith("# here")]
+    assert finding.spot is not None
+    assert [finding.spot.line] == marked
+
+
+@pytest.mark.parametrize("name", RIGHT_TURNS)
+def test_what_frees_its_graphs_or_goes_backward_keeps_no_turns(name: str, tmp_path: Path) -> None:
+    assert found(tmp_path, HEAD_OF_TURNS + RIGHT_TURNS[name]) == []
+
+
+@pytest.mark.parametrize("name", WRONG_TURNS)
+def test_the_advice_about_turns_makes_the_finding_go(name: str, tmp_path: Path) -> None:
+    text = WRONG_TURNS[name][0]
+    right = text.replace("total += net(batch()).square().mean()", "total += net(batch()).square().mean().item()")
+    for grown in ("outs.append(net(batch())", "0.1 * net(batch()).square().mean()", "self.sum + loss"):
+        right = right.replace(grown, f"{grown}.detach()")
+    assert right != text
+    assert found(tmp_path, HEAD_OF_TURNS + right) == []
 
 
 @pytest.mark.parametrize("name", ["a sum", "a list", "an attribute", "a metric that no backward goes through"])
