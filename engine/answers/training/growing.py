@@ -201,7 +201,7 @@ class Growth:
         """
         if not self.has_passed:
             return []
-        return [_stay_of(turns) for turns in self._sums.found if is_whole or turns.made < len(self._ends)]
+        return [_stay_of(turns) for turns in self._sums.sums if is_whole or turns.made < len(self._ends)]
 
     def has_turns_left(self) -> bool:
         """Return whether something may hold the graphs of turns that came after the last part of a step."""

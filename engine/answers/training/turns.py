@@ -69,7 +69,7 @@ class TurnSums:
         """By place, how often a sum there was compared."""
 
     @property
-    def found(self) -> list[Turns]:
+    def sums(self) -> list[Turns]:
         """Those that no backward has gone through, in the order in which they began."""
         return [turns for turns in self._turns.values() if turns is not None]
 
