@@ -10,7 +10,7 @@ import numpy as np
 
 from gradtool.paddle.nn import Layer
 
-from ..answers.flow import inputs, labels, order, randomness, samples
+from ..answers.flow import inputs, labels, next_steps, order, randomness, samples
 from ..answers.flow.fact import Fact, FactKind, FlowStory
 from ..answers.flow.probe import Probe
 from ..core import watch
@@ -98,7 +98,7 @@ def _label_leaks(
     if not isinstance(run, Timeline):
         unchecked.append(f"whether labels reach the prediction: {run.message}")
         return []
-    return list(labels.leaks(run, unchecked))
+    return list(next_steps.find_seen_labels(run, unchecked)) or list(labels.leaks(run, unchecked))
 
 
 def _probe_rest(

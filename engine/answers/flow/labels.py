@@ -34,7 +34,7 @@ COMPARING = _OF_NUMBERS.union(COMPARED)
 """All operators that a label may be compared by."""
 
 _TRIES = 8
-_CHANCE = 40
+LEAST_BITS = 40
 """Bits of a label that a column of data may not hold by chance."""
 
 
@@ -56,7 +56,7 @@ class Compared:
 
 def leaks(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
     """The labels of classes that reach the prediction, through operators or as a column of the data."""
-    for compared in _losses(run):
+    for compared in compared_with_labels(run):
         fact = _reaching(run, compared, unchecked) or _column(run, compared)
         if fact is not None:
             yield fact
@@ -67,7 +67,8 @@ def leaks(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
             return  # further terms of the loss say the same
 
 
-def _losses(run: Timeline) -> Iterator[Compared]:
+def compared_with_labels(run: Timeline) -> Iterator[Compared]:
+    """Yield what the losses of classes of a run compare."""
     for entry in run.entries:
         slots = COMPARED.get(entry.type)
         if slots is None or entry.backward:
@@ -217,7 +218,7 @@ def _column(run: Timeline, compared: Compared) -> Fact | None:
     """The fact that a column of the data that is predicted from is the label."""
     label = np.asarray(run.store.get(compared.label)).reshape(-1)
     classes = np.unique(label).size
-    if classes < 2 or label.size * math.log2(classes) < _CHANCE:
+    if classes < 2 or label.size * math.log2(classes) < LEAST_BITS:
         return None
     for number in sorted(upstream(run, (compared.prediction,))):
         column = None

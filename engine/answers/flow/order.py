@@ -97,7 +97,7 @@ def _fact(
     step, before = seen
     array = probe.inputs[s.index].array
     spread = probe.recording.spread({s.index: changed(array, at(array, s.axis, step), rng)})
-    place = _place(spread, s, step)
+    place = find_meeting(spread, s.steps, step)
     where = "" if place is None else f" through {place.type}"
     said = []
     if mask is not None:
@@ -118,14 +118,14 @@ def _fact(
     )
 
 
-def _place(spread: Spread, s: Sequence, step: int) -> Entry | None:
-    """The first operator with a result per step, and not per pair of steps, that differs before *step*."""
+def find_meeting(spread: Spread, steps: int, step: int) -> Entry | None:
+    """Return the first operator with a result per step, and not per pair of steps, that differs before *step*."""
     for entry in spread.entries:
         for number in entry.made:
             mask = spread.masks.get(number)
             if mask is None:
                 continue
-            axes = [a for a, size in enumerate(mask.shape) if size == s.steps]
+            axes = [a for a, size in enumerate(mask.shape) if size == steps]
             if len(axes) == 1 and np.moveaxis(mask, axes[0], 0)[:step].any():
                 return entry
     return None

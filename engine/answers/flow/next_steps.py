@@ -1,0 +1,104 @@
+"""Models that are trained to say the next step of a sequence, and see it: no mask says so, their labels do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...core import source
+from ...runs.timeline import Timeline
+from .fact import Fact, FactKind
+from .labels import LEAST_BITS, Compared, compared_with_labels
+from .order import find_meeting
+from .perturb import at, swapped
+from .spread import Array, Spread, upstream
+
+_ADVICE = (
+    "let a step read those up to itself alone: is_causal=True of scaled_dot_product_attention, "
+    "scores + triu(full([T, T], -inf), 1) before the softmax, padding of a convolution on the left alone"
+)
+
+
+def find_seen_labels(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
+    """Yield, for each loss of classes that compares with the next step of an input, where earlier steps see that step.
+
+    Args:
+        unchecked: takes what could not be followed, and why.
+    """
+    for compared in compared_with_labels(run):
+        for number in _inputs_before(run, compared):
+            fact = _seen(run, compared, number, unchecked)
+            if fact is not None:
+                yield fact
+                break
+
+
+def _inputs_before(run: Timeline, compared: Compared) -> Iterator[int]:
+    """Yield the data behind a prediction of which the label is the next step."""
+    if compared.label not in run.store:
+        return
+    label = np.asarray(run.store.get(compared.label))
+    if label.dtype.kind not in "iu":
+        return
+    for number in sorted(upstream(run, (compared.prediction,))):
+        if run.values[number].role == "parameter" or number not in run.store:
+            continue
+        if _is_one_step_before(run.store.get(number), label):
+            yield number
+
+
+def _is_one_step_before(array: Array, label: Array) -> bool:
+    """Return whether a label is an array [N, T] one step on; places below 0 are those that a loss ignores."""
+    if getattr(array, "ndim", 0) != 2 or array.dtype.kind not in "iu" or array.shape[1] < 2 or not array.size:
+        return False
+    rows, steps = array.shape
+    if label.size not in (rows * steps, rows * (steps - 1)):
+        return False
+    after = label.reshape(rows, -1)[:, : steps - 1]
+    counted = after >= 0
+    classes = np.unique(after[counted]).size
+    if classes < 2 or counted.sum() * math.log2(classes) < LEAST_BITS:
+        return False
+    return bool(np.array_equal(np.asarray(array)[:, 1:][counted], after[counted]))
+
+
+def _seen(run: Timeline, compared: Compared, number: int, unchecked: list[str]) -> Fact | None:
+    """Return the fact that a change of the last step of an input changes predictions for earlier ones."""
+    array = np.asarray(run.store.get(number))
+    steps = array.shape[1]
+    other = swapped(array, at(array, 1, steps - 1), np.random.default_rng(0))
+    if np.array_equal(other, array):
+        return None
+    spread = Spread(run, {number: other}, (compared.prediction,), computed=True)
+    mask = spread.masks.get(compared.prediction)
+    if mask is None:
+        if spread.stops:
+            stop = spread.stops[0]
+            unchecked.append(f"whether a step sees the next one through {stop.entry.type}: {stop.why}")
+        return None
+    by_step = _by_step(mask, *array.shape)
+    if by_step is None or not by_step[: steps - 1].any():
+        return None
+    before = int(np.flatnonzero(by_step[: steps - 1])[-1])
+    place = find_meeting(spread, steps, steps - 1) or compared.entry
+    name = run.values[number].name or "the input"
+    return Fact(
+        FactKind.FUTURE,
+        name,
+        f"the prediction at step {before} depends on {name} at step {steps - 1} through {place.type}",
+        place.loc,
+        said=(f"its label is the next step of {name}: {compared.entry.type}, {source.short(compared.entry.loc)}",),
+        advice=_ADVICE,
+    )
+
+
+def _by_step(mask: Array, rows: int, steps: int) -> Array | None:
+    """Return at which steps a prediction differs, of [N·T, C], [N, T, C] or [N, C, T]; None for other shapes."""
+    for length in (steps, steps - 1):
+        if mask.shape[0] == rows * length or mask.shape[:2] == (rows, length):
+            return np.asarray(mask.reshape(rows, length, -1).any(axis=(0, 2)))
+        if mask.ndim == 3 and mask.shape[::2] == (rows, length):
+            return np.asarray(mask.any(axis=(0, 1)))
+    return None
