@@ -56,7 +56,7 @@ class Compared:
 
 def leaks(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
     """The labels of classes that reach the prediction, through operators or as a column of the data."""
-    for compared in compared_with_labels(run):
+    for compared in find_label_comparisons(run):
         fact = _reaching(run, compared, unchecked) or _column(run, compared)
         if fact is not None:
             yield fact
@@ -67,7 +67,7 @@ def leaks(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
             return  # further terms of the loss say the same
 
 
-def compared_with_labels(run: Timeline) -> Iterator[Compared]:
+def find_label_comparisons(run: Timeline) -> Iterator[Compared]:
     """Yield what the losses of classes of a run compare."""
     for entry in run.entries:
         slots = COMPARED.get(entry.type)

@@ -10,7 +10,7 @@ import numpy as np
 from ...core import source
 from ...runs.timeline import Timeline
 from .fact import Fact, FactKind
-from .labels import LEAST_BITS, Compared, compared_with_labels
+from .labels import LEAST_BITS, Compared, find_label_comparisons
 from .order import find_meeting
 from .perturb import at, swapped
 from .spread import Array, Spread, upstream
@@ -27,15 +27,15 @@ def find_seen_labels(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
     Args:
         unchecked: takes what could not be followed, and why.
     """
-    for compared in compared_with_labels(run):
-        for number in _inputs_before(run, compared):
-            fact = _seen(run, compared, number, unchecked)
+    for compared in find_label_comparisons(run):
+        for number in _find_inputs(run, compared):
+            fact = _judge(run, compared, number, unchecked)
             if fact is not None:
                 yield fact
                 break
 
 
-def _inputs_before(run: Timeline, compared: Compared) -> Iterator[int]:
+def _find_inputs(run: Timeline, compared: Compared) -> Iterator[int]:
     """Yield the data behind a prediction of which the label is the next step."""
     if compared.label not in run.store:
         return
@@ -64,7 +64,7 @@ def _is_one_step_before(array: Array, label: Array) -> bool:
     return bool(np.array_equal(np.asarray(array)[:, 1:][counted], after[counted]))
 
 
-def _seen(run: Timeline, compared: Compared, number: int, unchecked: list[str]) -> Fact | None:
+def _judge(run: Timeline, compared: Compared, number: int, unchecked: list[str]) -> Fact | None:
     """Return the fact that a change of the last step of an input changes predictions for earlier ones."""
     array = np.asarray(run.store.get(number))
     steps = array.shape[1]
@@ -78,7 +78,7 @@ def _seen(run: Timeline, compared: Compared, number: int, unchecked: list[str]) 
             stop = spread.stops[0]
             unchecked.append(f"whether a step sees the next one through {stop.entry.type}: {stop.why}")
         return None
-    by_step = _by_step(mask, *array.shape)
+    by_step = _reduce_to_steps(mask, *array.shape)
     if by_step is None or not by_step[: steps - 1].any():
         return None
     before = int(np.flatnonzero(by_step[: steps - 1])[-1])
@@ -94,7 +94,7 @@ def _seen(run: Timeline, compared: Compared, number: int, unchecked: list[str]) 
     )
 
 
-def _by_step(mask: Array, rows: int, steps: int) -> Array | None:
+def _reduce_to_steps(mask: Array, rows: int, steps: int) -> Array | None:
     """Return at which steps a prediction differs, of [N·T, C], [N, T, C] or [N, C, T]; None for other shapes."""
     for length in (steps, steps - 1):
         if mask.shape[0] == rows * length or mask.shape[:2] == (rows, length):
