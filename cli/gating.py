@@ -12,6 +12,7 @@ import click
 from gradtool.engine.request.limits import LOADING
 
 from . import commands, configuration
+from .configuration.files import ConfigurationFile
 from .configuration.permitted import Inside
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from gradtool.engine.gate.report import Report
     from gradtool.engine.gate.rule import Rule
     from gradtool.engine.gate.selection import Selection
+    from gradtool.engine.gate.subject import Subject
 
-    from .configuration.files import ConfigurationFile
     from .configuration.settings import Settings
 
 
@@ -100,6 +101,19 @@ def models(context: click.Context, values: dict[str, Any]) -> Models:
         folder="." if file is None else file.folder,
         place="" if file is None else file.place(("models",)),
     )
+
+
+def find_subject(context: click.Context, values: Mapping[str, Any], feed: str | None) -> Subject | None:
+    """Return the model of a command about one, with what ``[[models]]`` say of it; None where they say nothing.
+
+    Raises:
+        CommandError: there is no such model, or a table says what it cannot.
+    """
+    found = models(context, {name: values[name] for name in LOADING} | {"feed": feed})
+    if not found.tables:
+        return None
+    subjects = found.named([values["model"]])
+    return subjects[0] if len(subjects) == 1 else None
 
 
 def _tables(tables: Sequence[Mapping[str, Any]], file: ConfigurationFile) -> Iterator[Mapping[str, Any]]:

@@ -86,3 +86,12 @@ def test_a_finding_holds_evidence_places_and_its_scope(gradtool: Run, model: Wri
     assert gate["evidence"] == {"parameters": 2, "pushed": 2, "rate": 0.0, "steps": 12}
     assert [place["what"] for place in gate["places"]] == ["the steps"]
     assert gate["scope"]["passes"] == 12
+
+
+def test_tables_of_models_hold_for_both_commands(gradtool: Run, model: Write) -> None:
+    file = model(RIGHT)
+    with open("gradtool.toml", "w", encoding="utf-8") as settings:
+        settings.write(f'[[models]]\ntarget = "{file}"\nsteps = 5\n')
+    bare, gate = answer(gradtool, file), answer(gradtool, "check", file)
+    assert bare["scope"]["passes"] == gate["scopes"][0]["passes"] == 5
+    assert answer(gradtool, file, "--steps", "7")["scope"]["passes"] == 7
