@@ -110,6 +110,7 @@ def find_subject(context: click.Context, values: Mapping[str, Any], feed: str | 
         CommandError: there is no such model, or a table says what it cannot.
     """
     found = models(context, {name: values[name] for name in LOADING} | {"feed": feed})
+    # Two tables about one file are two models for check: none of them is meant here.
     if not found.tables:
         return None
     subjects = found.named([values["model"]])

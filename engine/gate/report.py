@@ -51,6 +51,7 @@ class Report(Answered):
         """Return whether there is no error and no warning; None where there is none in the part that was looked at."""
         if any(f.severity.reaches(Severity.WARNING) for f in self.results if f.code != UNCHECKED):
             return False
+        # A model without a scope was not run: its graph alone was asked about.
         whole = all(scope.is_whole for scope in self.scopes.values())
         return None if not whole or any(f.code == UNCHECKED for f in self.results) else True
 

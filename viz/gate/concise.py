@@ -43,5 +43,6 @@ def _scope(report: Report) -> str:
     scopes = [report.scopes.get(model) for model in report.models]
     if len(scopes) == 1 and scopes[0] is not None:
         return f" {scopes[0].words}"
+    # Of several models those that were seen whole need no number of passes.
     part = sum(scope is not None and not scope.is_whole for scope in scopes)
     return f" in what was looked at, a part of {count(part, 'model')}" if part else ""

@@ -92,6 +92,7 @@ def _forecasts(run: Timeline) -> Iterator[Compared]:
     for entry in run.entries:
         if entry.backward or leading.isdisjoint(entry.made):
             continue
+        # A square may be written as a product of the difference with itself: operands count once.
         both = [*dict.fromkeys(entry.inputs)]
         predicted = learned.intersection(both)
         if predicted:

@@ -229,6 +229,7 @@ def _name_meeting(one: Spread, two: Spread) -> tuple[Entry | None, str]:
     for entry in one.entries:
         if _overlap(entry.made, one, two) and not _overlap(entry.inputs, one, two):
             return entry, f"{entry.name} is the first to make an element that depends on two samples"
+    # Neighbours of a sparse graph: no element reads both samples, and rows meet all the same.
     for entry in one.entries:
         if _most_rows(one, entry.made) > 1 >= _most_rows(one, entry.inputs):
             return entry, f"{entry.name} is the first to lead from one sample to others"

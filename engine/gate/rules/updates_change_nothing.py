@@ -135,6 +135,7 @@ def _judge_program(steps: Sequence[TrainingStep], options: Options) -> Iterator[
     last = _find_last_update(steps)
     if last is None or last.rate is None or not _stands_still(steps):
         return
+    # A rate that a scheduler sets may still rise: a warm-up begins at 0.
     is_certain = last.fixed and (last.rate == 0 or last.rate > _ORDINARY)
     if not is_certain and len(steps) < options["steps"]:
         return
@@ -154,6 +155,7 @@ def _judge_program(steps: Sequence[TrainingStep], options: Options) -> Iterator[
 def _stands_still(steps: Sequence[TrainingStep]) -> bool:
     """Return whether no parameter moves, although one has a gradient, and all gradients are finite."""
     points = [point for step in steps for point in step.points.values()]
+    # Without a gradient nothing is to move, and other rules say why there is none.
     is_pushed = any(point.gradient.norm > 0 for point in points)
     return is_pushed and all(point.update == 0 and not point.gradient.nonfinite for point in points)
 
