@@ -323,6 +323,3 @@ def refuse(op_type: str, slot: str, value: Any) -> None:
         f"{op_type}: input {slot} must be a Tensor, but received {type(value).__name__}.",
         hint="turn numbers and arrays into a tensor with paddle.to_tensor",
     )
-
-
-from . import _variable_methods  # noqa: E402, F401  (gives variables and tensors their operators; it needs `append`)

@@ -355,6 +355,13 @@ def has_file(path: str) -> bool:
     return os.path.isdir(place) or os.path.isfile(f"{place}.py")
 
 
+_DISPATCH = "gradtool.paddle._dispatch"
+"""The module through which public functions make variables and tensors."""
+
+_MAKERS = ("gradtool.engine.ir.", "gradtool.engine.eager.")
+"""Where public names are defined that make them without it."""
+
+
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` for *package*."""
     module = sys.modules.get(package)
@@ -375,9 +382,9 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         where = sources(package).get(name)
         if where is None:
             return fallback(package, name, names)
-        if where.startswith(("gradtool.engine.ir.", "gradtool.engine.eager.")):
-            importlib.import_module("gradtool.paddle._variable_methods")  # whoever makes variables gets their operators
         value = getattr(importlib.import_module(where), name)
+        if _DISPATCH in sys.modules or where.startswith(_MAKERS):
+            importlib.import_module("gradtool.paddle._variable_methods")  # whoever makes variables gets their operators
         if type(value) is FunctionType:
             from . import _second_names
 

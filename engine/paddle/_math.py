@@ -12,8 +12,8 @@ from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
 from ._dispatch import apply, binary, layer_name, made_when_used, unary
+from ._promotion import cast
 from ._remembered import remembered
-from ._variable_methods import cast
 
 LARGEST = 3.4028234663852886e38
 """The largest float32: stands for a bound that is not there."""

@@ -13,7 +13,7 @@ from gradtool.engine.core.value import AnyTensor
 from ._arguments import INTEGERS, integer, tensor
 from ._creation import cast, full, zeros_like
 from ._dispatch import apply, stop_in_programs
-from ._variable_methods import unified
+from ._promotion import unified
 
 
 class TopKRetType(NamedTuple):

@@ -1,9 +1,9 @@
 """Operators and methods of variables and tensors: ``x + 1``, ``x > y``, ``x[0]``, ``x.mean()``, ``x.T``.
 
 They are attached to :class:`gradtool.engine.ir.variable.Variable` and :class:`gradtool.engine.eager.tensor.Tensor` when
-this module is imported, which every module that makes them does. On variables, operators append to the program of
-their variable, whatever the default program is, and call their results ``tmp_0``, ``tmp_1``, …; on
-tensors they compute (``_tensor_methods`` has what only tensors have).
+this module is imported: :mod:`gradtool.paddle._lazy` does that for whoever gets a public name that makes them. On
+variables, operators append to the program of their variable, whatever the default program is, and call their results
+``tmp_0``, ``tmp_1``, …; on tensors they compute (``_tensor_methods`` has what only tensors have).
 
 ``==`` and ``!=`` make variables too, so they are told apart with ``is``; as keys of dicts and members of sets
 they count by identity, since both classes keep the hash of ``object``.
@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core import state
-from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, UsageError
-from gradtool.engine.core.spec import DType, bool_, complex64, float32, int64, promote
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core.spec import bool_, complex64, int64, promote
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.ops.types import promote_operands
 
-from . import _lazy
+from . import _lazy, _tensor_members, _tensor_methods, _tensor_places, _tensor_sparse
 from ._dispatch import append
 from ._late_method import LateMethod
+from ._promotion import append_tmp, as_float, cast, constant, unified
 from ._remembered import remembered
 
 Scalar = Callable[[float], tuple[float, float]]
@@ -137,8 +137,6 @@ def _of_part(package: str, name: str) -> Any:
 
 def attach() -> None:
     """Give variables and tensors their operators and methods."""
-    from . import _tensor_members, _tensor_methods, _tensor_places, _tensor_sparse
-
     paddle, sources = importlib.import_module("gradtool.paddle"), _lazy.sources("gradtool.paddle")
     for row in OPERATORS:
         setattr(Variable, row[0], LateMethod(_operator, *row))
@@ -187,15 +185,15 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
             infinite = divides and not number and isinstance(x, Tensor)
             if scalar is not None and (plain or method.startswith("__r")) and not infinite:
                 scale, bias = scalar(number)
-                return _append(x, "scale", (x, None, None), {"scale": scale, "bias": bias})
+                return append_tmp(x, "scale", (x, None, None), {"scale": scale, "bias": bias})
             other = constant(x, number, like=reverse and isinstance(x, Variable))
         elif x.dtype is not other.dtype:
             x, other = unified(x, other, op_type)
         if reverse:
             x, other = other, x
         if divides and not (x.dtype is other.dtype is bool_):
-            x, other = _as_float(x), _as_float(other)
-        return _append(self, op_type, (x, other), {})
+            x, other = as_float(x), as_float(other)
+        return append_tmp(self, op_type, (x, other), {})
 
     operate.__name__ = method
     operate.__doc__ = f"Append ``{op_type}``; returns its result."
@@ -203,9 +201,7 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
 
 
 def _operator_of_tensors(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -> Callable[[Any, Any], Any]:
-    from ._tensor_methods import operator
-
-    return operator(method, op_type, reverse, scalar, _operator(method, op_type, reverse, scalar))
+    return _tensor_methods.operator(method, op_type, reverse, scalar, _operator(method, op_type, reverse, scalar))
 
 
 COMPARABLE = (AnyTensor, int, float, complex, str, list, tuple, np.ndarray, np.generic)
@@ -226,19 +222,14 @@ def _with_complex(x: AnyTensor, number: complex) -> tuple[AnyTensor, AnyTensor]:
     """*x* in the complex type that it and *number* meet in, and a tensor of *number* in that type."""
     kind = promote(x.dtype, complex64)
     x = x if x.dtype is kind else cast(x, kind)
-    return x, _append(x, "assign_value", (), {"shape": (), "dtype": kind.code, "values": (number,)})
+    return x, append_tmp(x, "assign_value", (), {"shape": (), "dtype": kind.code, "values": (number,)})
 
 
 def _meeting_number(x: AnyTensor, number: Any, divides: bool) -> AnyTensor:
     """*x* in the type in which it meets a number of Python."""
     if isinstance(number, float) or (divides and isinstance(number, int)):
-        return _as_float(x)
+        return as_float(x)
     return cast(x, int64) if isinstance(number, int) and x.dtype is bool_ else x
-
-
-def _append(home: AnyTensor, op_type: str, operands: tuple[AnyTensor | None, ...], attrs: dict[str, Any]) -> Any:
-    """An operator with one output, which a program calls ``tmp_N``."""
-    return append(home, op_type, operands, attrs, "tmp")
 
 
 def _number(value: Any, method: str) -> float:
@@ -252,49 +243,6 @@ def _number(value: Any, method: str) -> float:
         if value is None
         else "turn a NumPy array or a list into a variable with paddle.assign, into a tensor with paddle.to_tensor",
     )
-
-
-def constant(x: AnyTensor, value: float, like: bool) -> Any:
-    """*value* in the dtype of *x*, as a scalar or in its shape."""
-    attrs: dict[str, Any] = {"value": value, "dtype": x.dtype.code, "shape": x.shape if like else ()}
-    if not like or x.spec.known:
-        return _append(x, "fill_constant", (), attrs)
-    batch = x.shape.index(-1)
-    attrs["shape"] = tuple(1 if d == -1 and i != batch else d for i, d in enumerate(x.shape))
-    out = _append(x, "fill_constant_batch_size_like", (x,), {**attrs, "input_dim_idx": batch, "output_dim_idx": batch})
-    out.stop_gradient = True
-    return out
-
-
-def cast(x: AnyTensor, dtype: DType) -> Any:
-    """*x* in *dtype*, as ``x.astype`` makes it."""
-    return _append(x, "cast", (x,), {"in_dtype": x.dtype.code, "out_dtype": dtype.code})
-
-
-def _as_float(x: AnyTensor) -> AnyTensor:
-    return x if x.dtype.is_differentiable else cast(x, float32)
-
-
-def unified(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyTensor]:
-    """*x* and *y*, cast to the type in which they meet (:func:`gradtool.engine.ops.types.promote_operands`).
-
-    With a complex tensor, operators on complex numbers take real ones as they are. ``@`` takes the second operand in
-    the type of the first, as in Paddle, where that is a floating-point one.
-
-    Raises:
-        DtypeError: they do not meet, as an integer and a floating-point tensor, or two integer types (a TypeError).
-    """
-    if op_type != "where" and (x.dtype.is_complex or y.dtype.is_complex):
-        return x, y
-    target = promote_operands(op_type, x.spec, y.spec)
-    if op_type == "matmul_v2":
-        target = x.dtype if x.dtype.is_floating else None
-    if target is None:
-        raise DtypeError(
-            f"{op_type}: X '{x.name}' is {x.dtype.name} and Y '{y.name}' is {y.dtype.name}.",
-            hint=f"cast one of them, for example {y.name}.astype({x.dtype.name!r})",
-        )
-    return (v if v.dtype is target else cast(v, target) for v in (x, y))  # type: ignore[return-value]
 
 
 # -- methods ----------------------------------------------------------------------------------------------------------
@@ -413,7 +361,7 @@ def _positive(self: AnyTensor) -> AnyTensor:
 
 
 def _negative(self: AnyTensor) -> Any:
-    return _append(self, "scale", (self, None, None), {"scale": -1.0})
+    return append_tmp(self, "scale", (self, None, None), {"scale": -1.0})
 
 
 SPECIAL: dict[str, Any] = {
