@@ -145,7 +145,7 @@ def sgn(x: Any, name: str | None = None) -> AnyTensor:
     """The sign of real numbers; complex ones are divided by their size, and 0 stays 0."""
     x = tensor(x, "x", "paddle.sgn", [*REAL, "complex64", "complex128"])
     if not x.dtype.is_complex:
-        return sign(x, name=name)  # type: ignore[no-any-return]
+        return sign(x, name=name)
     size = abs(x)
     return x / where(size == zeros_like(size), ones_like(size), size)  # type: ignore[no-any-return]
 

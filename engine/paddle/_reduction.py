@@ -175,7 +175,7 @@ def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, 
 
 def std(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Standard deviation over *axis*: the square root of the variance."""
-    return _math.sqrt(var(x, axis, unbiased, keepdim, name))  # type: ignore[no-any-return]
+    return _math.sqrt(var(x, axis, unbiased, keepdim, name))
 
 
 def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
