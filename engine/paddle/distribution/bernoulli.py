@@ -9,6 +9,7 @@ from gradtool import paddle
 
 from ._operands import asked, between, parameters, repeated, stopped
 from .exponential_family import ExponentialFamily
+from .kl import register_kl
 
 
 class Bernoulli(ExponentialFamily):
@@ -79,6 +80,7 @@ class Bernoulli(ExponentialFamily):
         return paddle.nn.functional.softplus(natural[0])
 
 
+@register_kl(Bernoulli, Bernoulli)
 def bernoulli_divergence(p: Bernoulli, q: Bernoulli) -> Any:
     """``p ln p/p' + (1-p) ln (1-p)/(1-p')``."""
     softplus = paddle.nn.functional.softplus

@@ -10,6 +10,7 @@ from gradtool import paddle
 from ._operands import asked, parameters
 from .dirichlet import Dirichlet, dirichlet_divergence
 from .exponential_family import ExponentialFamily
+from .kl import register_kl
 
 
 class Beta(ExponentialFamily):
@@ -62,6 +63,7 @@ class Beta(ExponentialFamily):
         return paddle.lgamma(alpha) + paddle.lgamma(beta) - paddle.lgamma(alpha + beta)
 
 
+@register_kl(Beta, Beta)
 def beta_divergence(p: Beta, q: Beta) -> Any:
     """That of the distributions of both shares."""
     return dirichlet_divergence(p._dirichlet, q._dirichlet)

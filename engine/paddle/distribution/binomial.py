@@ -11,6 +11,7 @@ from gradtool import paddle
 from ._counts import entropy_of_counts
 from ._operands import asked, between, parameters, repeated, stopped
 from .distribution import Distribution
+from .kl import register_kl
 
 
 class Binomial(Distribution):
@@ -63,6 +64,7 @@ class Binomial(Distribution):
         return paddle.where(value <= count, inside, paddle.full_like(inside, -math.inf))
 
 
+@register_kl(Binomial, Binomial)
 def binomial_divergence(p: Binomial, q: Binomial) -> Any:
     """``n (p ln p/p' + (1-p) ln (1-p)/(1-p'))``, of as many tries in both.
 

@@ -11,6 +11,7 @@ from gradtool.engine.core.value import AnyTensor
 
 from ._operands import parameters, repeated, stopped
 from .distribution import Distribution
+from .kl import register_kl
 
 
 class Categorical(Distribution):
@@ -72,6 +73,7 @@ class Categorical(Distribution):
         return paddle.log(self.probs(value))
 
 
+@register_kl(Categorical, Categorical)
 def categorical_divergence(p: Categorical, q: Categorical) -> Any:
     """``Σ p ln p/p'`` of the softmax of the logits; the last axis stays, of size 1, as in Paddle."""
     log_softmax = paddle.nn.functional.log_softmax

@@ -10,6 +10,7 @@ from gradtool import paddle
 
 from ._operands import distance, parameters, stopped
 from .distribution import Distribution
+from .kl import register_kl
 
 
 class Cauchy(Distribution):
@@ -80,6 +81,7 @@ class Cauchy(Distribution):
         return paddle.atan(distance(value, self.loc, self.scale)) / math.pi + 0.5
 
 
+@register_kl(Cauchy, Cauchy)
 def cauchy_divergence(p: Cauchy, q: Cauchy) -> Any:
     """``ln ((s + s')² + d²) / 4 s s'`` (Chyzak and Nielsen, 2019)."""
     squares = paddle.square(p.scale + q.scale) + paddle.square(p.loc - q.loc)

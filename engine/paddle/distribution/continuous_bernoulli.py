@@ -10,6 +10,7 @@ from gradtool import paddle
 
 from ._operands import asked, between, parameters
 from .distribution import Distribution
+from .kl import register_kl
 
 
 class ContinuousBernoulli(Distribution):
@@ -99,6 +100,7 @@ class ContinuousBernoulli(Distribution):
         return paddle.where(self._is_far(), far, math.log(2) + near * (4 / 3 + 104 / 45 * near))
 
 
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
 def continuous_bernoulli_divergence(p: ContinuousBernoulli, q: ContinuousBernoulli) -> Any:
     """What *p*'s entropy lacks of the mean of *q*'s logarithms."""
     slope = paddle.log(q.probs) - paddle.log1p(-q.probs)

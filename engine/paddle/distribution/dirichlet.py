@@ -10,6 +10,7 @@ from gradtool.engine.core.errors import UsageError
 
 from ._operands import asked, parameters, repeated, stopped
 from .exponential_family import ExponentialFamily
+from .kl import register_kl
 
 
 class Dirichlet(ExponentialFamily):
@@ -79,6 +80,7 @@ class Dirichlet(ExponentialFamily):
         return paddle.sum(paddle.lgamma(one), axis=-1) - paddle.lgamma(paddle.sum(one, axis=-1))
 
 
+@register_kl(Dirichlet, Dirichlet)
 def dirichlet_divergence(p: Dirichlet, q: Dirichlet) -> Any:
     """``ln B(q) / B(p) + Σ (p - q)(ψ(p) - ψ(Σ p))``."""
     more = p.concentration - q.concentration

@@ -9,6 +9,7 @@ from gradtool import paddle
 
 from ._operands import asked, between, parameters
 from .exponential_family import ExponentialFamily
+from .kl import register_kl
 
 
 class Exponential(ExponentialFamily):
@@ -65,6 +66,7 @@ class Exponential(ExponentialFamily):
         return -paddle.log(-natural[0])
 
 
+@register_kl(Exponential, Exponential)
 def exponential_divergence(p: Exponential, q: Exponential) -> Any:
     """``r - 1 - ln r`` with the ratio of the rates."""
     ratio = q.rate / p.rate

@@ -8,7 +8,8 @@ from typing import Any
 from gradtool import paddle
 
 from ._operands import summed
-from .distribution import Distribution
+from .distribution import Distribution, NoFormula
+from .kl import register_kl
 
 
 class ExponentialFamily(Distribution):
@@ -49,3 +50,20 @@ def leaf(natural: Any) -> Any:
     out = natural if not natural.stop_gradient else natural.detach()
     out.stop_gradient = False
     return out
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def family_divergence(p: ExponentialFamily, q: ExponentialFamily) -> Any:
+    """Return the Bregman divergence of the logarithm of the normalizer, for one family (Nielsen and Nock, 2010)."""
+    if type(p) is not type(q):
+        raise NoFormula(
+            f"paddle.distribution.kl_divergence has no formula for {type(p).__name__} and {type(q).__name__}.",
+            hint="write one and register it with @paddle.distribution.register_kl",
+        )
+    mine, others = [leaf(one) for one in p._natural_parameters], q._natural_parameters
+    normalizer = p._log_normalizer(*mine)
+    slopes = paddle.grad(paddle.sum(normalizer), mine, create_graph=True)
+    value = q._log_normalizer(*others) - normalizer
+    for one, other, slope in zip(mine, others, slopes, strict=True):
+        value = value + over_events((one - other) * slope, normalizer)
+    return value

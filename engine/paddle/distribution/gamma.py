@@ -9,6 +9,7 @@ from gradtool import paddle
 
 from ._operands import asked, parameters, repeated
 from .exponential_family import ExponentialFamily
+from .kl import register_kl
 
 
 class Gamma(ExponentialFamily):
@@ -63,6 +64,7 @@ class Gamma(ExponentialFamily):
         return paddle.lgamma(shape) - shape * paddle.log(rate)
 
 
+@register_kl(Gamma, Gamma)
 def gamma_divergence(p: Gamma, q: Gamma) -> Any:
     """In the terms of Gil, Alajaji and Linder, "Rényi divergence measures", 2013."""
     shapes = (p.concentration - q.concentration) * paddle.digamma(p.concentration)

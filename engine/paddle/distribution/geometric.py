@@ -9,6 +9,7 @@ from gradtool import paddle
 
 from ._operands import asked, between, parameters
 from .distribution import Distribution
+from .kl import register_kl
 
 
 class Geometric(Distribution):
@@ -74,6 +75,7 @@ class Geometric(Distribution):
         return -paddle.expm1((asked(k, self.probs) + 1) * paddle.log1p(-self.probs))
 
 
+@register_kl(Geometric, Geometric)
 def geometric_divergence(p: Geometric, q: Geometric) -> Any:
     """``ln p/p' + (1/p - 1) ln (1-p)/(1-p')``."""
     failure = paddle.log1p(-p.probs) - paddle.log1p(-q.probs)

@@ -10,6 +10,7 @@ from gradtool import paddle
 
 from ._operands import asked, between, distance, parameters
 from .distribution import Distribution
+from .kl import register_kl
 
 
 class Laplace(Distribution):
@@ -67,6 +68,7 @@ class Laplace(Distribution):
         return self.loc - self.scale * paddle.sign(away) * paddle.log1p(-2 * paddle.abs(away))
 
 
+@register_kl(Laplace, Laplace)
 def laplace_divergence(p: Laplace, q: Laplace) -> Any:
     """``r exp(-d) + d s'⁻¹ - 1 - ln r`` with the ratio of the scales and the distance of the means in *p*'s scales."""
     ratio = p.scale / q.scale

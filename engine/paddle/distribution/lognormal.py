@@ -7,7 +7,8 @@ from typing import Any
 from gradtool import paddle
 
 from ._elementwise_transforms import ExpTransform
-from .normal import Normal
+from .kl import register_kl
+from .normal import Normal, normal_divergence
 from .transformed_distribution import TransformedDistribution
 
 
@@ -38,3 +39,9 @@ class LogNormal(TransformedDistribution):
     def entropy(self) -> Any:
         """That of the normal distribution, and its mean."""
         return self._base.entropy() + self.loc
+
+
+@register_kl(LogNormal, LogNormal)
+def lognormal_divergence(p: LogNormal, q: LogNormal) -> Any:
+    """Return the divergence of the normal distributions below: both sides take the same exponential."""
+    return normal_divergence(p._base, q._base)

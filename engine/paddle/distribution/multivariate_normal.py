@@ -10,6 +10,7 @@ from gradtool.engine.core.errors import UsageError
 
 from ._operands import asked, parameters
 from .distribution import Distribution
+from .kl import register_kl
 from .normal import HALF_LOG_TAU
 
 
@@ -137,6 +138,7 @@ def squared_distance(factor: Any, difference: Any) -> Any:
     return paddle.sum(paddle.square(whitened), axis=[-2, -1])
 
 
+@register_kl(MultivariateNormal, MultivariateNormal)
 def multivariate_normal_divergence(p: MultivariateNormal, q: MultivariateNormal) -> Any:
     """``½ (tr Σ'⁻¹Σ + d² - n) + ln |L'| / |L|``."""
     size = p.event_shape[0]

@@ -12,6 +12,7 @@ from gradtool.paddle import _random
 
 from ._operands import distance, located
 from .distribution import Distribution
+from .kl import register_kl
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
@@ -77,6 +78,7 @@ class Normal(Distribution):
         return -0.5 * paddle.square(away) - paddle.log(self.scale) - HALF_LOG_TAU
 
 
+@register_kl(Normal, Normal)
 def normal_divergence(p: Normal, q: Normal) -> Any:
     """``½ (r² + d² - 1) - ln r`` with the ratio of the deviations and the distance of the means in *q*'s deviations."""
     ratio = p.scale / q.scale

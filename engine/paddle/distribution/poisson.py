@@ -11,6 +11,7 @@ from gradtool import paddle
 from ._counts import entropy_of_counts
 from ._operands import asked, parameters, repeated, stopped
 from .distribution import Distribution
+from .kl import register_kl
 
 
 class Poisson(Distribution):
@@ -54,6 +55,7 @@ class Poisson(Distribution):
         return value * paddle.log(self.rate) - self.rate - paddle.lgamma(value + 1)
 
 
+@register_kl(Poisson, Poisson)
 def poisson_divergence(p: Poisson, q: Poisson) -> Any:
     """``r ln r/r' - r + r'``."""
     return p.rate * (paddle.log(p.rate) - paddle.log(q.rate)) - p.rate + q.rate

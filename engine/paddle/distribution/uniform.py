@@ -9,6 +9,7 @@ from gradtool import paddle
 
 from ._operands import asked, located
 from .distribution import Distribution
+from .kl import register_kl
 
 
 class Uniform(Distribution):
@@ -67,3 +68,11 @@ class Uniform(Distribution):
     def _inside(self, value: Any) -> Any:
         value = asked(value, self.low)
         return paddle.cast((self.low < value) & (value < self.high), self.low.dtype)
+
+
+@register_kl(Uniform, Uniform)
+def uniform_divergence(p: Uniform, q: Uniform) -> Any:
+    """Return the logarithm of the widths' ratio where *q* holds *p*, infinity elsewhere."""
+    ratio = paddle.log((q.high - q.low) / (p.high - p.low))
+    outside = (q.low > p.low) | (q.high < p.high)
+    return paddle.where(outside, paddle.full_like(ratio, float("inf")), ratio)
