@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.request.limits import EACH
 
 from .errors import CLEAN, FAILED
@@ -137,7 +138,6 @@ def _is_about_a_graph(error: Exception) -> bool:
 
 def _explain(error: Exception, request: Request, feed: str | None, out: Output) -> int:
     """Show what ``why`` finds in a model whose loss has no graph, and the error that is all there was to say else."""
-    from gradtool.engine.core.command_errors import CommandError
     from gradtool.engine.core.errors import GradtoolError
     from gradtool.engine.questions.why import Why
     from gradtool.viz.views import why
@@ -155,8 +155,6 @@ def _explain(error: Exception, request: Request, feed: str | None, out: Output) 
 
 def must_be_one(request: Request, what: str) -> None:
     """Raise :class:`CommandError` where several passes are asked about and *what* takes one."""
-    from gradtool.engine.core.command_errors import CommandError
-
     if request.backward == EACH:
         raise CommandError(f"{what}: about one backward pass, and --backward {EACH} asks about several")
 

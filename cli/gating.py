@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.request.limits import LOADING
 
 from . import commands, configuration
@@ -240,8 +241,6 @@ def severities(table: dict[str, Any], place: str) -> dict[str, Severity]:
 
 def _must_fit(table: Mapping[str, Any], place: str) -> None:
     """Raise :class:`CommandError` for an override that says nothing of whom, or selects rules for parameters."""
-    from gradtool.engine.core.command_errors import CommandError
-
     if "files" not in table and "parameters" not in table:
         raise CommandError(f"{place}: overrides: files or parameters is missing")
     wrong = [key for key in ("select", "extend-select") if key in table]
@@ -261,8 +260,6 @@ def thresholds(table: dict[str, Any], place: str, *, by_parameter: bool = False)
     Raises:
         CommandError: a rule has no threshold of a name, or none that parameters have.
     """
-    from gradtool.engine.core.command_errors import CommandError
-
     told: dict[str, dict[str, float]] = {}
     for selector, options in table.items():
         for code, rule in _rules((selector,), place).items():
@@ -283,7 +280,6 @@ def _check_selectors(selectors: Sequence[str], place: str) -> tuple[str, ...]:
 
 
 def _rules(selectors: Sequence[str], place: str) -> dict[str, Rule]:
-    from gradtool.engine.core.command_errors import CommandError
     from gradtool.engine.gate.selection import named
 
     try:
@@ -344,7 +340,6 @@ def watch(context: click.Context, values: dict[str, Any]) -> int:
     Raises:
         CommandError: what is checked is not there a second time, or changes files itself.
     """
-    from gradtool.engine.core.command_errors import CommandError
     from gradtool.engine.gate import baseline as baselines
 
     from . import watching

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from gradtool.engine.core.command_errors import CommandError
+
 from .asking import find_exit_code
 from .context import Output
 
@@ -25,7 +27,6 @@ def ask_on_replicas(mesh: str, values: dict[str, Any], out: Output, foreign: Seq
     Raises:
         CommandError: one of these is given, or a second side, or a picture is asked for.
     """
-    from gradtool.engine.core.command_errors import CommandError
     from gradtool.engine.questions.replicas import Replicas
     from gradtool.engine.request.request import Request
     from gradtool.viz.views import replicas

@@ -19,7 +19,7 @@ from gradtool.engine.answers.why.answers import Answer, Answers
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 
-from . import endings
+from . import endings, views
 from .notebook import notebook_display
 from .on_terminal import rich_table
 from .table import TextTable
@@ -32,8 +32,6 @@ NOTHING: Final = "–"
 
 def view(answer: Any) -> View:
     """Return what the command that gives an answer shows of it."""
-    from . import views
-
     return views.view_of(answer)
 
 

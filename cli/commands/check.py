@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+from gradtool.engine.core.command_errors import unknown
+from gradtool.viz.text import inert, printable
+
 from ..computing import add_backend_options
 from ..context import Output, add_model_options, ascii_option, feed_option, note_options
 from ..errors import CLEAN, FAILED
@@ -101,7 +104,6 @@ def command(context: click.Context, /, **values: Any) -> int:
     what --fail-on says.
     """
     from gradtool.viz import gate
-    from gradtool.viz.text import inert, printable
 
     from .. import gating
 
@@ -149,6 +151,4 @@ def _must_be_distinct(files: list[str]) -> None:
 
 def _must_be_a_form(name: str, known: list[str]) -> None:
     if name not in known:
-        from gradtool.engine.core.command_errors import unknown
-
         raise unknown("form", name, known)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.wording import command_line, repeat_option
 from gradtool.viz import forms
 
@@ -152,7 +153,5 @@ def _format(asked: str | None, out: Output) -> str:
         return "dot" if out.taker is None else "svg"
     form = forms.BY_ENDING.get(f".{file.rpartition('.')[2].lower()}")
     if form is None:
-        from gradtool.engine.core.command_errors import CommandError
-
         raise CommandError(f"-o {file}: the name does not say which format", f"--format {'|'.join(FORMATS)}")
     return form.name

@@ -6,8 +6,11 @@ from typing import Any
 
 import click
 
+from gradtool.engine.core.command_errors import PackageNeeded
+
 from ..context import Output, output_options
 from ..help_pages import Command
+from ..main import cli
 
 
 @click.command("self completion", cls=Command)
@@ -25,11 +28,7 @@ def command(shell: str, **values: Any) -> None:
     out = Output.take(values)
     from click.shell_completion import get_completion_class
 
-    from ..main import cli
-
     kind = get_completion_class(shell)
     if kind is None:
-        from gradtool.engine.core.command_errors import PackageNeeded
-
         raise PackageNeeded(f"this version of click completes nothing in {shell}", "pip install --upgrade click")
     out.text(kind(cli, {}, "gradtool", "_GRADTOOL_COMPLETE").source() + "\n")

@@ -7,8 +7,12 @@ from typing import Any
 
 import click
 
+from gradtool.engine.core.command_errors import unknown
+
 from ..context import Output, output_options
+from ..files import make_folder, write_all
 from ..help_pages import Command
+from . import every
 
 
 @click.command("self man", cls=Command)
@@ -23,11 +27,7 @@ def command(name: str | None, **values: Any) -> None:
     gradtool self man -o ~/.local/share/man/man1
     """
     out = Output.take(values)
-    from gradtool.engine.core.command_errors import unknown
-
-    from ..files import make_folder, write_all
     from ..guide import manual
-    from . import every
 
     called = {manual.name(each).partition("-")[2]: each for each in every()}
     if name is not None and name not in called:

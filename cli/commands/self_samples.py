@@ -7,7 +7,10 @@ from typing import Any
 
 import click
 
+from gradtool.engine.core.command_errors import CommandError, unknown
+
 from ..context import Output, output_options
+from ..files import make_folder
 from ..help_pages import Command
 
 
@@ -22,10 +25,8 @@ def command(action: str, name: str | None, folder: str, **values: Any) -> None:
     DIR is the current folder unless you name another; no file there is overwritten.
     """
     out = Output.take(values)
-    from gradtool.engine.core.command_errors import CommandError, unknown
     from gradtool.viz.views import samples as views
 
-    from ..files import make_folder
     from ..guide import samples
 
     names = samples.names()

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from gradtool.engine.core.command_errors import CommandError
+
 from ..asking import ask, must_be_one
 from ..context import Output, feed_option, model_options, output_options
 from ..errors import CLEAN
@@ -68,7 +70,6 @@ def command(**values: Any) -> int:
 
 def _groups(values: dict[str, Any], out: Output, top: int | None, others: Sequence[str]) -> int:
     """Answer ``--fused``."""
-    from gradtool.engine.core.command_errors import CommandError
     from gradtool.engine.questions.fusion import Fusion
     from gradtool.engine.request.request import Request
     from gradtool.viz.views import fusion

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ..core.spec import DType, bfloat16, float16, float32
+from ..ops.registry import get_by_name
 from .tensor import Tensor
 
 CAST: Final = frozenset({float16, bfloat16, float32})
@@ -78,7 +79,6 @@ def _cast(value: Any, target: DType) -> Any:
         return [_cast(v, target) for v in value]
     if not isinstance(value, Tensor) or value.dtype not in CAST or value.dtype is target:
         return value
-    from ..ops.registry import get_by_name
     from .record import apply  # imports this module
 
     op = get_by_name("cast")

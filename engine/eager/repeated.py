@@ -10,7 +10,7 @@ a rule that computes with anything that is neither operand nor result is asked e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import generated, watch
 from ..core.keys import REMEMBERED
@@ -18,12 +18,10 @@ from ..core.spec import in_use
 from ..kernels.backend import Backend
 from ..kernels.choice import when_chosen
 from ..ops.opdef import Operand, WrittenRule
+from .recipe import BoundOp
 from .record import Recorded, RuleOps, lift
 from .tape import GradNode
 from .tensor import Tensor
-
-if TYPE_CHECKING:
-    from .recipe import BoundOp
 
 Plan = Callable[..., Sequence[Any]]
 Step = tuple["BoundOp", Sequence[Any], Any]

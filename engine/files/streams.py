@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from ..core.errors import FileFormatError
-from ..core.spec import DTYPES, DType
+from ..core.spec import DTYPES, DType, dtype
 from . import messages
 from .container import Array
 
@@ -140,8 +140,6 @@ def pieces(arrays: Mapping[str, Array]) -> Iterator[Any]:
 
 def tensor(array: Array) -> Iterator[Any]:
     """The bytes of one tensor."""
-    from ..core.spec import dtype
-
     kind = dtype(array.dtype)
     described = messages.message("Tensor")
     described.data_type = kind.code

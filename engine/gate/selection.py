@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.command_errors import CommandError, unknown
 from . import rules
-
-if TYPE_CHECKING:
-    from .finding import Severity
-    from .rule import Options, Rule
+from .finding import Severity
+from .rule import Options, Rule
 
 
 @dataclass(frozen=True, kw_only=True)

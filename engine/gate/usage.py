@@ -16,6 +16,8 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any, Final
 
+import gradtool
+
 from ..core import audit, source
 from ..core.source import is_installed
 from ..files import layer, native, overlay
@@ -174,8 +176,6 @@ class Usage:
 
 def _is_package(file: str) -> bool:
     """Whether a file is gradtool's own."""
-    import gradtool
-
     return any(file.startswith(os.path.join(folder, "")) for folder in gradtool.__path__)
 
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Final
 from ..core.command_errors import CommandError
 from ..core.errors import FileFormatError
 from ..files.jsontext import BOM, shorten_value
+from . import Imported
 
 if TYPE_CHECKING:
     from ..ir.program import Program
-    from . import Imported
-
 PROGRAMS: Final[Mapping[str, str]] = {".json": "json", ".txt": "text", ".pdmodel": "container"}
 """What files with programs end in, and how they hold them."""
 
@@ -159,7 +158,6 @@ def _load_values(path: Path, data: bytes) -> Program | Imported:
 def _attach_outputs(program: Program, outputs: Sequence[str]) -> Program | Imported:
     """*program*, with what it computes where the file says that and says no loss."""
     from ..ir import roles
-    from . import Imported
 
     if not outputs or any(op.role & roles.LOSS for op in program.global_block().ops):
         return program

@@ -7,18 +7,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..core import source, upward
+from ..core import source, state, upward
 from ..core.errors import ArgumentTypeError, UsageError, VariableNotFound, did_you_mean
 from ..core.names import UniqueNames
 from ..core.spec import Shape, TensorSpec
 from ..ops.opdef import BlockValue
 from .operator import Marks, Operator
-from .variable import DENSE, STEP_SCOPES, Parameter, Variable, check_same, declare_again, values_module
+from .variable import (
+    DENSE,
+    STEP_SCOPES,
+    DenseTensor,
+    Parameter,
+    Scope,
+    Variable,
+    check_same,
+    declare_again,
+    values_module,
+)
 
 if TYPE_CHECKING:
     from .desc import BlockDesc
     from .renew import Loop
-    from .variable import DenseTensor, Scope
 
 
 class Program:
@@ -375,8 +384,6 @@ class Block(BlockValue):
         Raises:
             NameClash: that variable has another shape, dtype or persistability (also a ValueError).
         """
-        from ..core import state
-
         before = self.vars.get(name) if name is not None else None
         if before is not None:
             spec = TensorSpec(

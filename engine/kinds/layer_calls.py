@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool.paddle import nn
 from gradtool.paddle.nn import Layer
 
 from ..answers.flow.probe import CallProbe, Probe, ProbeInput
@@ -266,8 +267,6 @@ def _jitter(layer: Layer, seed: int) -> Iterator[None]:
 
 def _fixes_batch(layer: Layer) -> bool:
     """Whether a layer in it takes its first axis for samples by definition."""
-    from gradtool.paddle import nn
-
     kinds = tuple(k for k in (getattr(nn, name, None) for name in _BATCHED) if k is not None)
     layers = (
         e for e in layer.sublayers(include_self=True) if not type(e).__module__.startswith("gradtool.paddle.sparse.")

@@ -16,7 +16,7 @@ from ..core import upward
 from ..core.command_errors import CommandError, RefusedByModel, raise_for_python
 from ..core.errors import ArgumentTypeError, did_you_mean
 from ..core.notes import SILENT, Notes
-from ..core.source import file_named
+from ..core.source import Location, file_named
 from ..core.vocabulary import Vocabulary, current
 from ..request.request import Request
 from ..script import users_code
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..answers.stats import Gatherer, StatsStory
     from ..answers.why.answers import Answer
     from ..answers.why.case import Case
-    from ..core.source import Location
     from ..questions.flow import Flows
     from ..questions.fusion import FusedGroups
     from ..questions.gradcheck import Comparison

@@ -27,7 +27,7 @@ from ..core.errors import FileFormatError, GradtoolError, UninitializedError
 from ..core.notes import SILENT, Notes
 from ..core.scoped import set_inside
 from ..core.vocabulary import PADDLE, use_vocabulary
-from ..eager.journal import Journal
+from ..eager.journal import Journal, keep_journal
 from ..eager.tape import keep_graphs
 from ..eager.tensor import Tensor, fresh_names
 from ..executor.scope import Scope, scope_guard
@@ -401,8 +401,6 @@ def _module_of(target: Target, name: str) -> Iterator[types.ModuleType]:
 
 
 def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
-    from ..eager.journal import keep_journal
-
     return keep_journal(request.run.spared)
 
 

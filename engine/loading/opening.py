@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ..kinds.model import Model
 from ..kinds.passes import others
@@ -12,11 +11,9 @@ from ..kinds.program.model import ProgramModel
 from ..kinds.tape.model import TapeModel
 from ..kinds.telling import scope_of
 from ..request.request import Request
+from ..runs.recorder import Recorder
 from ..script.loaded import Loaded
 from . import loader
-
-if TYPE_CHECKING:
-    from ..runs.recorder import Recorder
 
 KINDS: list[type[Model]] = [TapeModel, ProgramModel]
 """The kinds of models, the first that claims what a file left behind is asked for it."""

@@ -7,8 +7,10 @@ from typing import Any
 
 from gradtool.engine.core.spec import float32, float64
 from gradtool.engine.core.value import AnyTensor
+from gradtool.engine.ops import registry
 
 from ._arguments import INTEGERS, tensor
+from ._complex import conj
 from ._creation import cast, full
 from ._dispatch import apply
 from ._math import multiply, pow, sqrt
@@ -28,8 +30,6 @@ def _define(name: str, op_type: str, dtypes: tuple[str, ...] = ()) -> Callable[.
     def function(x: Any, y: Any, name: str | None = None) -> AnyTensor:
         operands = tensor(x, "x", where, dtypes), tensor(y, "y", where, dtypes)
         return apply(op_type, *operands, name=name, direct=direct)  # type: ignore[no-any-return]
-
-    from gradtool.engine.ops import registry
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = registry.get_by_type(op_type).doc
@@ -67,8 +67,6 @@ def _shift(op_type: str) -> Callable[..., AnyTensor]:
         pair = tensor(x, "x", where, BITS), tensor(y, "y", where, BITS)
         result = apply(op_type, *pair, attrs={"is_arithmetic": bool(is_arithmetic)}, name=name)
         return delivered(result, out)  # type: ignore[no-any-return]
-
-    from gradtool.engine.ops import registry
 
     function.__name__ = function.__qualname__ = op_type
     function.__doc__ = registry.get_by_type(op_type).doc
@@ -125,7 +123,6 @@ def reduce_as(x: Any, target: Any, name: str | None = None) -> AnyTensor:
 
 def vecdot(x: Any, y: Any, axis: int = -1, name: str | None = None) -> AnyTensor:
     """The inner products along *axis*; of complex vectors, *x* is conjugated."""
-    from ._complex import conj
     from ._reduction import sum
 
     x, y = tensor(x, "x", "paddle.vecdot"), tensor(y, "y", "paddle.vecdot")

@@ -12,7 +12,7 @@ from gradtool.engine.core.value import AnyTensor
 from ._arguments import RefusedValue, tensor
 from ._creation import cast, full, full_like, ones_like, zeros_like
 from ._dispatch import apply, unary
-from ._logic import isinf, isnan, logical_and
+from ._logic import isinf, isnan, logical_and, logical_not
 from ._math import abs, scale, sign, sin, subtract
 from ._reduction import sum
 from ._search import where
@@ -164,8 +164,6 @@ def isneginf(x: Any, name: str | None = None) -> AnyTensor:
 
 def isposinf(x: Any, name: str | None = None) -> AnyTensor:
     """Whether each element is +∞."""
-    from ._logic import logical_not
-
     return logical_and(isinf(x), logical_not(signbit(x)))
 
 

@@ -9,7 +9,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeErro
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, RefusedValue, integer, integers, tensor, tensors
-from ._creation import cast, full, zeros, zeros_like
+from ._creation import cast, full, to_tensor, zeros, zeros_like
 from ._dispatch import apply
 from ._gather import gather, index_put, index_select
 from ._manipulation import broadcast_to, flatten, flip, reshape, slice, transpose
@@ -258,8 +258,6 @@ def unfold(x: Any, axis: int, size: int, step: int, name: str | None = None) -> 
     if size > length or size < 0 or step < 1:
         raise ShapeError(f"{where_}: windows of {size} in steps of {step} do not fit into the {length} of axis {axis}.")
     count = (length - size) // step + 1
-    from ._creation import to_tensor
-
     places = to_tensor([n // size * step + n % size for n in range(count * size)] or [0], "int64")
     if not size:
         return zeros([*x.shape[:at], count, *x.shape[at + 1 :], 0], x.dtype)

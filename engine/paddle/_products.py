@@ -11,7 +11,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeErro
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import RefusedValue, integer, tensor, tensors
-from ._creation import ones_like, zeros
+from ._creation import meshgrid, ones_like, to_tensor, zeros
 from ._dispatch import apply
 from ._linalg import bmm, matmul
 from ._manipulation import concat, expand, flatten, reshape, stack, transpose, unsqueeze
@@ -192,7 +192,6 @@ def pdist(x: Any, p: Any = 2.0, name: str | None = None) -> AnyTensor:
     x = tensor(x, "x", "paddle.pdist")
     if x.ndim != 2:
         raise RefusedValue(f"The x must be 2-dimensional in paddle.pdist, but received {list(x.shape)}.")
-    from ._creation import to_tensor
     from ._gather import index_select
 
     pairs = [*itertools.combinations(range(x.shape[0]), 2)]
@@ -243,8 +242,6 @@ def block_diag(inputs: Any, name: str | None = None) -> AnyTensor:
 
 def cartesian_prod(x: Any, name: str | None = None) -> AnyTensor:
     """All combinations of an element of each of the vectors in *x*, a row each."""
-    from ._creation import meshgrid
-
     vectors = tensors(x, "x", "paddle.cartesian_prod")
     for v in vectors:
         if v.ndim != 1:
@@ -260,7 +257,6 @@ def combinations(x: Any, r: int = 2, with_replacement: bool = False, name: str |
     Args:
         with_replacement: whether an element may be chosen several times.
     """
-    from ._creation import to_tensor
     from ._gather import index_select
 
     place = "paddle.combinations"

@@ -9,6 +9,7 @@ from typing import Any
 from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.spec import UNKNOWN
 from gradtool.engine.core.value import AnyTensor
+from gradtool.engine.ops.infer import broadcast
 
 from ._arguments import dims, integer, integers, tensor
 from ._manipulation import concat, reshape, slice, split, transpose
@@ -113,8 +114,6 @@ def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]
     Raises:
         ShapeError: a pair of dimensions is neither equal nor 1 (a ValueError).
     """
-    from gradtool.engine.ops.infer import broadcast
-
     return list(broadcast(tuple(x_shape), tuple(y_shape), op="paddle.broadcast_shape"))
 
 

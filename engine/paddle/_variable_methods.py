@@ -21,6 +21,7 @@ import numpy as np
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.spec import bool_, complex64, int64, promote
+from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
@@ -265,8 +266,6 @@ def _in_place(function: str) -> Callable[..., Any]:
 @remembered
 def astype(self: AnyTensor, dtype: Any) -> Any:
     """The same values in another dtype."""
-    from gradtool.engine.core.spec import dtype as dtype_of
-
     return cast(self, dtype_of(dtype))
 
 

@@ -21,6 +21,7 @@ from ..loading import loader, opening
 from ..ops.opdef import Trait
 from ..request.options import Debug
 from ..request.request import Request
+from ..runs.branch import Branch
 from ..runs.recorder import Recorder
 from ..runs.timeline import NOBODY, Timeline
 from .question import Question
@@ -154,8 +155,6 @@ def _part(run: Timeline, text: str) -> Part:
     if match is None or number is None:
         raise unknown("value", text if match is None else match[1], run.names)
     index = tuple(_index(entry.strip(), text) for entry in match[2].split(","))
-    from ..runs.branch import Branch
-
     array = np.asarray(Branch(run).made(number))
     try:
         chosen = array[index]

@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from ..core.source import NOWHERE, Location
+from ..core.streams import Position
 from ..view.graph import BACKWARD, GraphView
 from .store import Store
 
 if TYPE_CHECKING:
-    from ..core.streams import Position
     from ..ir.program import Program
     from .bound import Binding
     from .rounds import Round

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+import gradtool
+
 from ..core.command_errors import CommandError
 from ..loading import targets
 
@@ -16,8 +18,6 @@ from ..loading import targets
 def versions() -> dict[str, str]:
     """The versions that decide what an answer is, and what computes it."""
     import numpy
-
-    import gradtool
 
     from ..kernels.choice import current
 
@@ -32,8 +32,6 @@ def versions() -> dict[str, str]:
 @cache
 def _engine() -> str:
     """What gradtool's own files hold: two sources of one version number are not the same gradtool."""
-    import gradtool
-
     digest = hashlib.sha256()
     for folder in gradtool.__path__:
         for file in sorted(_sources(folder)):

@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from types import FrameType
 from typing import Any
 
+import gradtool
 from gradtool.engine.autodiff.backward import append_backward
 from gradtool.engine.autodiff.found import gradients_of_parameters
 from gradtool.engine.core import source, state
@@ -171,7 +172,6 @@ def _catch(book: Notebook, kinds: Sequence[str]) -> None:
 
 def _make_why(model: Any, names: Mapping[Tensor, str], options: dict[str, Any]) -> Callable[[str], Any]:
     """Answers of ``gradtool.why``."""
-    import gradtool
 
     def ask(name: str) -> Any:
         target: Any = None

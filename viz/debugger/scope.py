@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradtool.engine.core.near_names import find_near as closest
 from gradtool.engine.runs.timeline import NOBODY, Entry
 
 from .errors import VerbError, unknown
@@ -237,6 +238,4 @@ def run(session: Session, text: str) -> tuple[Any, bool]:
 
 def near_names(session: Session, name: str, verbs: Mapping[str, Any]) -> list[str]:
     """Names of tensors and verbs close to one that is not known."""
-    from gradtool.engine.core.near_names import find_near as closest
-
     return list(closest(name, [*verbs, *session.timeline.names]))

@@ -16,14 +16,13 @@ from gradtool.engine.script import overdue
 
 from ..text import printable, to_ascii
 from . import show
+from .cell import Cell
 from .completion import complete
 from .notebook import Notebook, is_complete
 from .verbs import Reply
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
-
-    from .cell import Cell
 
 STYLES = {
     "✓": "32",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradtool.engine.answers.coverage import Coverage
 from gradtool.engine.answers.nan import Hunt
@@ -33,6 +33,7 @@ from gradtool.engine.kinds import telling
 from gradtool.engine.kinds.gradients import GradientTable
 from gradtool.engine.kinds.model import About, Model
 from gradtool.engine.kinds.names import Names
+from gradtool.engine.kinds.others import Other
 from gradtool.engine.kinds.passes import CallList, calls_of
 from gradtool.engine.kinds.spots import OperatorSpot
 from gradtool.engine.kinds.watched_part import WatchedPart
@@ -49,9 +50,6 @@ from gradtool.engine.view.graph import GraphView
 
 from .. import views
 from ..views.view import View
-
-if TYPE_CHECKING:
-    from gradtool.engine.kinds.others import Other
 
 NOT_RUN = "The program was not run."
 

@@ -13,6 +13,7 @@ import numpy as np
 from ...core import source
 from ...core.errors import GradtoolError
 from ...core.source import NOWHERE, Location
+from ...eager.passes import Pass
 from ...eager.tensor import Tensor
 from ...runs import of_tape
 from ...runs.recorder import Recorder
@@ -184,8 +185,6 @@ class CallProbe(Probe):
 
     def _slopes(self, index: int, rng: np.random.Generator) -> Array | None:
         """Return what a product with the Jacobian gives for an input; None where none arrives."""
-        from ...eager.passes import Pass
-
         tensors = [Tensor(x.array.copy()) for x in self.inputs]
         tensors[index].stop_gradient = False
         with self.seeded(0):

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.errors import UnsupportedError
+from ...core.spec import dtype
 from ...ir.operator import Operator
 from ...ir.program import Program
 from ...ir.variable import DENSE, Variable
@@ -313,6 +314,4 @@ def _info(v: Variable, name: str) -> Any:
 
 
 def _numpy(name: str) -> Any:
-    from ...core.spec import dtype
-
     return dtype(name).numpy

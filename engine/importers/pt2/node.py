@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradtool import paddle
+
 from .errors import Missing, Unsound
 from .values import HeldTensor, SymbolicSize
 
@@ -138,6 +140,4 @@ def is_whole(kind: str) -> bool:
 
 def cast(x: Any, kind: str) -> Any:
     """*x* as elements of another type; itself where it is of that type."""
-    from gradtool import paddle
-
     return x if kind_of(x) == kind else paddle.cast(x, kind)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,10 +15,8 @@ import numpy as np
 from jax import lax
 
 from ...core.scoped import set_inside
+from ...core.state import RandomState
 from ...core.streams import BLOCK, Draws, Position
-
-if TYPE_CHECKING:
-    from ...core.state import RandomState
 
 MULTIPLIERS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
 WEYL = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B

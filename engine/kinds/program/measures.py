@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...answers import magnitudes
+from ...core import names
 from ...core.notes import SILENT, Notes
 from ...ir.operator import Operator
 from ...ir.variable import Variable
@@ -72,8 +73,6 @@ def _seconds(
 
 
 def _gradients(model: ProgramModel) -> list[Any]:
-    from ...core import names
-
     variables = model.program.global_block().vars
     return [g for v in list(variables.values()) if v.is_parameter and (g := variables.get(names.grad(v.name)))]
 

@@ -11,15 +11,18 @@ import numpy as np
 
 from ...core import source
 from ...core.notes import SILENT, Notes
+from ...core.wording import plain
 from ...eager.journal import Journal
 from ...eager.start import Start
-from ...eager.tape import GradNode, Place
+from ...eager.tape import GradNode, Place, finite
 from ...eager.tensor import Leaf, Tensor
 from ...ir.program import Program
 from ...ir.variable import Variable
 from ...request.request import Request
 from ...script.attributes import is_a
+from ...script.calls import PassCall
 from ...script.loaded import Loaded
+from ...script.shares import LeafShare
 from .. import telling
 from ..model import Model, ModelGraph, Refusal
 from ..origins import Origin
@@ -33,8 +36,6 @@ if TYPE_CHECKING:
     from ...request.options import BackwardOptions, Cuts, Debug, WhyOptions
     from ...runs.recorder import Recorder
     from ...runs.timeline import Timeline
-    from ...script.calls import PassCall
-    from ...script.shares import LeafShare
     from ...view.from_tape import TapeGraph
     from ..gradients import GradientTable
     from ..listing import Listing
@@ -291,7 +292,6 @@ class TapeModel(Model):
 
     def is_finite(self) -> bool:
         """As in the base: its loss, what backward keeps, and the gradients of its leaves."""
-        from ...eager.tape import finite
         from .running import bad_values
 
         gradients = [leaf.grad for leaf in self.leaves_behind if leaf.grad is not None]
@@ -324,7 +324,6 @@ class TapeModel(Model):
     def dump(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
         """As in the base; the outline is that of the recorded graph alone, as a backward pass writes it down itself."""
         from ...answers.diff import of_tape
-        from ...core.wording import plain
         from ...view import from_tape
 
         table = self.evaluate(self.differentiate(asked, notes), asked, notes) if asked.run else None

@@ -44,4 +44,5 @@ class LogNormal(TransformedDistribution):
 @register_kl(LogNormal, LogNormal)
 def lognormal_divergence(p: LogNormal, q: LogNormal) -> Any:
     """Return the divergence of the normal distributions below: both sides take the same exponential."""
-    return normal_divergence(p._base, q._base)
+    bases: tuple[Any, Any] = p._base, q._base
+    return normal_divergence(*bases)

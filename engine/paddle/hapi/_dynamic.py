@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradtool import paddle
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.paddle._creation import to_tensor
@@ -72,8 +73,6 @@ class Dynamic:
 
     def save(self, path: str) -> None:
         """Write the parameters, and what the optimizer keeps."""
-        from gradtool import paddle
-
         paddle.save(self._model.network.state_dict(), path + ".pdparams")
         state = {} if self._model._optimizer is None else self._model._optimizer.state_dict()
         if state:

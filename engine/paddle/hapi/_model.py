@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool import paddle
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.state import in_static_mode
 from gradtool.paddle._summary import summary
@@ -164,8 +165,6 @@ class Model:
             NotReadyError: there is no such file (an AssertionError).
             UsageError: a parameter is missing or has another shape (a ValueError).
         """
-        from gradtool import paddle
-
         stem = path.removesuffix(".pdparams").removesuffix(".pdopt")
         if not os.path.exists(stem + ".pdparams"):
             raise NotReadyError(
@@ -346,8 +345,6 @@ class Model:
             program, feeds, outputs = self._adapter.for_predicting()
             save_inference_model(path, feeds, outputs, self._adapter.executor, program=program)
             return
-        from gradtool import paddle
-
         specs = [s for s in self._inputs if s.shape is not None]
         if not specs:
             if not self._shapes:

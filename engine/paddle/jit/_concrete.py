@@ -18,6 +18,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.paddle import _creation
 from gradtool.paddle._structure import leaves
+from gradtool.paddle.nn.layer import Layer
 
 from ._signature import Signature, SignatureInputs, bound
 from .conversion.calls import converted
@@ -110,8 +111,6 @@ _given: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
 
 def _captured_objects(function: Any) -> list[Any]:
     """The layers around a function: what it closes over."""
-    from gradtool.paddle.nn.layer import Layer
-
     while isinstance(function, functools.partial):
         function = function.func
     plain = function.__func__ if isinstance(function, types.MethodType) else function

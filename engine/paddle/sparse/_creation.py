@@ -10,6 +10,7 @@ from gradtool.engine.core import watch
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, LabelError, ShapeError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
+from gradtool.paddle._arguments import integers
 from gradtool.paddle._creation import cast, to_tensor
 
 from ._operands import dense, need_dynamic
@@ -197,6 +198,4 @@ def _values_of(value: Any, dtype: Any, stop_gradient: bool, where: str) -> Tenso
 
 
 def _sizes_of(shape: Any, where: str) -> list[int]:
-    from gradtool.paddle._arguments import integers
-
     return integers(shape.tolist() if isinstance(shape, np.ndarray) else shape, "shape", where)

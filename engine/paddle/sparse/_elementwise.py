@@ -11,7 +11,9 @@ import numpy as np
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
+from gradtool.paddle._creation import cast as cast_values
 from gradtool.paddle._dispatch import made_when_used
+from gradtool.paddle._math import pow as power
 
 from ._creation import INDICES
 from ._operands import passed, sparse
@@ -41,8 +43,6 @@ __getattr__ = made_when_used(globals(), {function: _made(function) for function 
 
 def pow(x: Any, factor: Any, name: str | None = None) -> Tensor:
     """Each stored element of *x* to the power of the number *factor*."""
-    from gradtool.paddle._math import pow as power
-
     x = sparse(x, "x", "paddle.sparse.pow")
     if isinstance(factor, (bool, Tensor)) or not isinstance(factor, (int, float, np.number)):
         raise ArgumentTypeError(f"paddle.sparse.pow: 'factor' must be a number, but received {type(factor).__name__}.")
@@ -55,8 +55,6 @@ def cast(x: Any, index_dtype: Any = None, value_dtype: Any = None, name: str | N
     Raises:
         DtypeError: an *index_dtype* that is none of whole numbers (a TypeError).
     """
-    from gradtool.paddle._creation import cast as cast_values
-
     where = "paddle.sparse.cast"
     x = sparse(x, "x", where)
     places, values = x.places, x.carrier

@@ -14,7 +14,7 @@ from gradtool.engine.ir import default
 from gradtool.engine.ir.holders import append
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ops import registry
-from gradtool.engine.ops.library.effects import PHASES
+from gradtool.engine.ops.library.effects import PHASES, check
 from gradtool.paddle._arguments import tensor
 from gradtool.paddle._dispatch import apply, write
 
@@ -110,8 +110,6 @@ def Assert(
     shown = tuple(tensor(v, f"data[{i}]", where) for i, v in enumerate(data or ()))
     if not state.in_static_mode():
         op = registry.get_by_type("assert")
-        from gradtool.engine.ops.library.effects import check
-
         arrays = [v.numpy() for v in shown]
         check(cond.numpy(), arrays, [v.name for v in shown], op.inputs[0].name, summarize)
         return None

@@ -11,13 +11,12 @@ import numpy as np
 from gradtool.engine.core.errors import FileFormatError, FileMissing
 from gradtool.engine.files import container, streams
 from gradtool.engine.files.container import Array
+from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import DENSE, Variable
 from gradtool.paddle import _nested
 
 if TYPE_CHECKING:
     from gradtool.engine.ir.paddle.from_desc import DescribedProgram
-    from gradtool.engine.ir.program import Program
-
 START = 64
 """Bytes of a file that tell whether Paddle wrote it."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeVar
 
+from gradtool import paddle
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.paddle import version
@@ -108,8 +109,6 @@ def _numbers(text: str) -> list[int]:
 
 def run_check() -> None:
     """Compute a small gradient and say whether it is right."""
-    from gradtool import paddle
-
     static = state.in_static_mode()
     state.disable_static()
     try:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ...request.request import Request
+from ...script.loaded import Loaded
 from ..recorded.frameworks import TORCH
 from ..recorded.heap import Describer
 from ..recorded.running import Watched
 from .graphs import differentiate
 from .recorder import TorchRecorder
-
-if TYPE_CHECKING:
-    from ...script.loaded import Loaded
-
 
 PARTS = ("_parameters", "_modules", "_buffers")
 """The attributes of a module that hold its parameters, inner modules and buffers by name."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import paddle
 
+from ...script.loaded import Loaded
 from ..recorded.frameworks import PADDLE
 from ..recorded.heap import Describer
 from ..recorded.running import Watched
@@ -13,7 +14,6 @@ from .recorder import PaddleRecorder, Tensor
 
 if TYPE_CHECKING:
     from ...request.request import Request
-    from ...script.loaded import Loaded
 
 
 class WatchedPaddle(Watched):

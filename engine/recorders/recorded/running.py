@@ -6,17 +6,15 @@ from abc import ABC, abstractmethod
 from collections import ChainMap
 from typing import TYPE_CHECKING, Any
 
-from ...script.loaded import USUAL_LOSSES
+from ...script.calls import PassCall
+from ...script.loaded import USUAL_LOSSES, Loaded
 from .archive import writing
-from .events import Halted
+from .events import Event, Halted
+from .frameworks import Framework
 from .heap import Describer, KeptTensor, Rebuilder
 from .playback import Playback
 
 if TYPE_CHECKING:
-    from ...script.calls import PassCall
-    from ...script.loaded import Loaded
-    from .events import Event
-    from .frameworks import Framework
     from .recorder import FrameworkRecorder
     from .tensors import Sink
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+from gradtool import paddle
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.holders import close_conditional
 from gradtool.engine.ir.program import Block
@@ -58,8 +59,6 @@ def truth(test: Any) -> Any:
 def scalar(value: Any) -> Any:
     """A number as it is, a tensor of one element without dimensions."""
     if isinstance(value, Variable) and value.ndim:
-        from gradtool import paddle
-
         return paddle.reshape(value, [])
     return value
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from gradtool import paddle
 from gradtool.engine.ir.variable import Variable
 from gradtool.paddle import _arrays, _creation
 
@@ -139,8 +140,6 @@ def _read(entries: list[Any]) -> Variable:
 
 def length(entries: list[Any]) -> Any:
     """``len()`` of a list for which an array stands."""
-    from gradtool import paddle
-
     array = _read(entries)
     return paddle.reshape(_arrays.array_length(array), [])
 
@@ -157,8 +156,6 @@ def entry(entries: list[Any], index: Any) -> Any:
 
 def read_at(array: Variable, index: Any) -> Any:
     """What *array* holds at a place."""
-    from gradtool import paddle
-
     place = index if isinstance(index, Variable) else _creation.full([1], index, "int64")
     return _arrays.array_read(array, paddle.reshape(_creation.cast(place, "int64"), [1]))
 

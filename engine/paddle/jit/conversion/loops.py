@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool import paddle
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.core.spec import TensorSpec
@@ -123,8 +124,6 @@ def length(x: Variable) -> Any:
         raise TypeError("len() of a 0-D tensor is wrong")
     if x.shape[0] >= 0:
         return x.shape[0]
-    from gradtool import paddle
-
     return paddle.cast(paddle.shape(x)[0], "int64")
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from gradtool import paddle
 from gradtool.engine.core.source import is_ours
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
@@ -49,16 +50,12 @@ def _shape(x: Variable) -> list[Any]:
     """The dimensions: numbers, and a variable for each that is not known."""
     if x.spec.known:
         return list(x.shape)
-    from gradtool import paddle
-
     sizes = paddle.shape(x)
     return [d if d >= 0 else sizes[i] for i, d in enumerate(x.shape)]
 
 
 def _size(x: Variable) -> Any:
     """The number of elements: a number, or a variable where it is not known."""
-    from gradtool import paddle
-
     return x.spec.count if x.spec.known else paddle.numel(x)
 
 

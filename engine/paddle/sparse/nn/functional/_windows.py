@@ -11,7 +11,9 @@ import numpy as np
 
 from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.eager.tensor import Tensor
+from gradtool.paddle._gather import gather
 from gradtool.paddle._images import numbers, windows
+from gradtool.paddle._manipulation import concat, reshape
 from gradtool.paddle.sparse import _places, _shaping
 from gradtool.paddle.sparse._operands import of_floats, sparse
 from gradtool.paddle.sparse._places import Array
@@ -151,9 +153,6 @@ def _hit(places: Array, offset: tuple[int, ...], over: SparseWindows, sizes: tup
 
 def joined(x: SparseTensor, table: WindowTable, fill: float) -> Tensor:
     """``[windows, elements of the kernel, channels]``: what each window reads, *fill* where nothing is stored."""
-    from gradtool.paddle._gather import gather
-    from gradtool.paddle._manipulation import concat, reshape
-
     channels = x.shape[-1]
     nothing = Tensor(np.full((1, channels), fill, x.carrier.array.dtype))
     rows = gather(concat([x.carrier, nothing]), Tensor(table.reads.reshape(-1)))
