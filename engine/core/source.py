@@ -214,7 +214,7 @@ def _whole(frame: FrameType | None) -> Location:
         module = frame.f_globals.get("__name__", "")
         if module == BOUNDARY:
             break
-        if not is_ours(module):
+        if module not in _ours and not is_ours(module):  # this runs for every operator, too
             frames.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back
     key = tuple((id(code), line) for code, line in frames)

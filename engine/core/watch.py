@@ -62,6 +62,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from .listeners import join
 from .source import NOWHERE, Location, locate
 
 # What happens is told in the terms of modules above this one: hence ``Any``.
@@ -620,8 +621,8 @@ def watch(by: Watcher | None = None, tensors: Watcher | None = None) -> Iterator
         tensors: is told what becomes of tensors.
     """
     before, tensors_before = watcher(), _tensor_watcher.get()
-    _watcher.set(_both(before, by))
-    _tensor_watcher.set(_both(tensors_before, tensors))
+    _watcher.set(join(before, by))
+    _tensor_watcher.set(join(tensors_before, tensors))
     _count(by is not None, tensors is not None)
     try:
         yield
@@ -650,18 +651,6 @@ def pause_watchers() -> Iterator[None]:
     finally:
         _tensor_watcher.reset(tensor_token)
         _watcher.reset(token)
-
-
-def _both(first: Watcher | None, second: Watcher | None) -> Watcher | None:
-    """Return a watcher that calls both; true if one of them answers so."""
-    if first is None or second is None:
-        return second if first is None else first
-
-    def tell(event: Any) -> object:
-        answer = first(event)
-        return second(event) or answer
-
-    return tell
 
 
 def _count(steps: int, tensors: int) -> None:

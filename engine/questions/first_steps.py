@@ -22,6 +22,7 @@ from ..answers.training.updates import FrozenInVain, Idle, SpentOptimizer, Unste
 from ..core import source, watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
+from ..core.listeners import hears
 from ..core.notes import SILENT, Notes
 from ..core.source import Location
 from ..loading import loader, opening
@@ -222,6 +223,7 @@ class _FirstStep:
         self.own = Own()
         self._clipped = False
 
+    @hears(watch.Updating, watch.Clipped)
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         if self.own.rate is None and isinstance(event, watch.Updating):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import source, state, watch
+from ...core.listeners import hears
 from ...core.source import NOWHERE, Location
 from ...eager.parameter import TensorParameter, live_parameters, parameters_at
 from ...eager.saved import writes
@@ -413,3 +414,4 @@ _HEARD: dict[type, Callable[[TapeCourse, Any], None]] = {
     watch.Clipped: TapeCourse._note_clip,
     watch.Updated: TapeCourse._note_update,
 }
+hears(*_HEARD)(TapeCourse.__call__)

@@ -11,6 +11,7 @@ from statistics import median_low
 from typing import Any
 
 from ...core import source, watch
+from ...core.listeners import hears
 from ...core.source import Location
 from ...eager.tape import GradNode, keys
 from ...eager.tensor import Tensor
@@ -104,6 +105,7 @@ class Growth:
 
     # -- what is heard ------------------------------------------------------------------------------------------------
 
+    @hears(watch.Pulled)
     def step(self, event: Any) -> None:
         """Hear of a step: what a later pass goes back through is kept for a reason."""
         if type(event) is not watch.Pulled:
@@ -122,6 +124,7 @@ class Growth:
             else:
                 self._forget(part, group, weakref.ref(event.node))
 
+    @hears(watch.Called, watch.Applied, watch.Updating, watch.Filled)
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         kind = type(event)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...core import source, watch
+from ...core.listeners import hears
 from ...core.source import Location
 from ...eager.tensor import Leaf, Tensor
 
@@ -61,6 +62,7 @@ class Mixing:
     _first: dict[Key, set[Location]] = field(default_factory=dict)
     _call: tuple[Any, Location] | None = None
 
+    @hears(watch.Added, watch.Filled, watch.Cleared, watch.Updating)
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         if isinstance(event, watch.Added):

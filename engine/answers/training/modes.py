@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...core import source, watch
+from ...core.listeners import hears
 from ...core.source import Location
 
 _DROPPING = frozenset({"dropout", "dropout_nd", "alpha_dropout", "rrelu"})
@@ -52,6 +53,7 @@ class Modes:
     _seen: dict[tuple[int, ...], tuple[int, int]] = field(default_factory=dict)
     """By what an optimizer holds, that number at its last step, and how many steps had more of them."""
 
+    @hears(watch.Pulled, watch.Computed)
     def step(self, event: Any) -> None:
         """Hear of a step."""
         if type(event) is watch.Pulled:
@@ -59,6 +61,7 @@ class Modes:
         elif type(event) is watch.Computed:
             self._moded += event.op.type in _MASKS
 
+    @hears(watch.Switched, watch.Updating)
     def __call__(self, event: Any) -> None:
         """Hear of a tensor; nothing is spared."""
         if isinstance(event, watch.Switched):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import source, watch
+from ...core.listeners import hears
 from ...core.source import Location
 from ...eager.tensor import Leaf, Tensor
 from .memory import address
@@ -96,6 +97,7 @@ class Unread:
     _clips: dict[Location, Vain] = field(default_factory=dict)
     _clipped: dict[Location, int] = field(default_factory=dict)
 
+    @hears(watch.Computed)
     def step(self, event: Any) -> None:
         """Hear of a step."""
         if type(event) is watch.Computed and self._filled:
@@ -230,3 +232,4 @@ _ACTS: dict[type, Any] = {
     watch.Copied: Unread._copied,
     watch.Limited: Unread._limited,
 }
+hears(*_ACTS)(Unread.__call__)

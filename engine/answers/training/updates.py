@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import source, watch
+from ...core.listeners import hears
 from ...core.source import NOWHERE, Location
 from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
@@ -130,6 +131,16 @@ class Updates:
     _frozen: dict[int, Any] = field(default_factory=dict)
     _open: list[tuple[watch.Updating, list[Any]]] = field(default_factory=list)
 
+    @hears(
+        watch.Listed,
+        watch.Cleared,
+        watch.Cutting,
+        watch.Filled,
+        watch.Updating,
+        watch.Updated,
+        watch.Written,
+        watch.Labelled,
+    )
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         if isinstance(event, watch.Listed):
