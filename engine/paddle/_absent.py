@@ -254,7 +254,9 @@ def _of_area(package: str, name: str) -> str | None:
 
 
 def _likeness(asked: str, name: str) -> float:
-    """How alike two names are, from 0 to 1; one that goes on where the other ends counts as near from 4 letters on."""
+    """Return how alike two names are, from 0 to 1; one that goes on where the other ends counts as near from 4 letters
+    on.
+    """
     if len(asked) >= 4 and name.lower().startswith(asked.lower()):
         return NEAR
     return near_names.likeness(asked, name)

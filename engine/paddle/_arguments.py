@@ -98,7 +98,7 @@ class Dims(NamedTuple):
 def dims(
     value: object, what: str, where: str, *, ndim: int | None = 1, placeholder: int = -1, name: str | None = None
 ) -> Dims:
-    """What the argument *value* stands for: a list of numbers and 0-d or one-element variables, or one variable.
+    """Return what the argument *value* represents: a list of numbers and 0-d or one-element variables, or one variable.
 
     Args:
         ndim: dimensions of the constants made for numbers beside variables (0 or 1); None makes none.

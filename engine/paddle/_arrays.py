@@ -152,7 +152,7 @@ def array_read(array: Any, i: Any) -> Any:
 
 
 def array_length(array: Any) -> Any:
-    """How many places there are: a number, in static mode a variable of shape [1] and type int64.
+    """Return the number of places: a number, in static mode a variable of shape [1] and type int64.
 
     Raises:
         ArrayError: *array* is no list (an AssertionError).

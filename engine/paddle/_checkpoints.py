@@ -1,4 +1,4 @@
-"""What the files of real ``paddle.save`` mean: which of their arrays are tensors, and what these are called."""
+"""Contents of the files of real ``paddle.save``: which of their arrays are tensors, and what these are called."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def read(file: BinaryIO, name: str, tensor: Tensors) -> Any:
 
 
 def of_torch(value: Any, tensor: Tensors) -> Any:
-    """What a file of ``torch.save`` holds; each of its tensors is what *tensor* makes."""
+    """Return the contents of a file of ``torch.save``; each of its tensors is what *tensor* makes."""
     done: dict[int, Any] = {}
 
     def restored(value: Any) -> Any:
@@ -140,7 +140,7 @@ def _is_pair(value: Any) -> bool:
 
 
 def _has_pairs(content: Any) -> bool:
-    """Whether there is a tensor with its name anywhere."""
+    """Return whether there is a tensor with its name anywhere."""
     seen, left = set(), [content]
     while left:
         value = left.pop()

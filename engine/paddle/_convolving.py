@@ -1,4 +1,4 @@
-"""What convolutions of both modes are set up with: how their windows lie, and the filters that they begin with."""
+"""Set-up of convolutions in both modes: how their windows lie, and the filters that they begin with."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def filter_shape(filters: int, channels: int, groups: int, window: Sequence[int]
 
 
 def filter_spread(channels: int, window: Sequence[int]) -> Any:
-    """What the weight begins with: normally distributed with variance ``2 / (channels · window)`` (He et al. 2015).
+    """Return the initializer of the weight: normally distributed with variance ``2 / (channels · window)`` (He et al.
+    2015).
 
     None where a filter has no elements.
     """

@@ -84,7 +84,9 @@ def stop_in_programs(places: AnyTensor) -> AnyTensor:
 
 
 def _fits(op: OpDef, operands: Sequence[Any]) -> bool:
-    """Whether *operands* are what the operator holds as they are: a variable for each slot, and none of them a list."""
+    """Return whether *operands* are what the operator holds as they are: a variable for each slot, and none of them a
+    list.
+    """
     if op.has_lists or len(operands) != len(op.inputs):
         return False
     for v in operands:  # noqa: SIM110  (for every operator: hence no generator)
@@ -94,7 +96,7 @@ def _fits(op: OpDef, operands: Sequence[Any]) -> bool:
 
 
 def _fitted(op: OpDef, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """What the operator holds of *operands*: an entry per slot; raises the error for anything but variables."""
+    """Return the operands as the operator holds them: an entry per slot; raises the error for anything but variables."""
     padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
     return tuple([
         value if isinstance(value, Variable) and not slot.many else _operand(op.type, slot, value)
@@ -103,7 +105,7 @@ def _fitted(op: OpDef, operands: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _operand(op_type: str, slot: Slot, value: Any) -> Any:
-    """What a slot of an operator in a program holds; raises the error for anything but variables."""
+    """Return what a slot of an operator in a program holds; raises the error for anything but variables."""
     if slot.many:
         entries = () if value is None else tuple(value)
         for v in entries:
@@ -145,7 +147,7 @@ def unary(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
 
 
 def _unary_with_names(op: OpDef, general: Callable[..., Any]) -> Callable[..., Any]:
-    """What :func:`unary` gives, with the names that *general* takes."""
+    """Return the function that :func:`unary` gives, with the names that *general* takes."""
 
     def function(x: Any = _ABSENT, *args: Any, **named: Any) -> Any:
         if isinstance(x, Tensor) and not (args or named or in_static_mode()):
@@ -157,7 +159,7 @@ def _unary_with_names(op: OpDef, general: Callable[..., Any]) -> Callable[..., A
 
 
 def _binary_with_names(op: OpDef, general: Callable[..., Any]) -> Callable[..., Any]:
-    """What :func:`binary` gives, with the names that *general* takes."""
+    """Return the function that :func:`binary` gives, with the names that *general* takes."""
 
     def function(x: Any = _ABSENT, y: Any = _ABSENT, *args: Any, **named: Any) -> Any:
         if isinstance(x, Tensor) and isinstance(y, Tensor) and not (args or named or in_static_mode()):

@@ -28,7 +28,7 @@ def poisson(x: Any, name: str | None = None) -> AnyTensor:
 
 
 def binomial(count: Any, prob: Any, name: str | None = None) -> AnyTensor:
-    """How many of *count* tries succeed, each with the probability *prob*; int64."""
+    """Draw how many of *count* tries succeed, each with the probability *prob*; int64."""
     where = "paddle.binomial"
     return _drawn("binomial", tensor(count, "count", where), tensor(prob, "prob", where, REAL), name=name)
 

@@ -136,7 +136,7 @@ _EXHAUSTIVE = 5
 
 
 def _order(inputs: list[str], output: str, operands: list[AnyTensor]) -> list[tuple[int, int]]:
-    """Which two operands to multiply in each step (the later one first), whose product then stands at the end."""
+    """Return the two operands to multiply in each step (the later one first), whose product then stands at the end."""
     sizes: dict[str, int] = {}
     for labels, v in zip(inputs, operands, strict=True):
         for label, size in zip(labels, v.shape, strict=True):

@@ -20,7 +20,7 @@ class ExportError(GradientError, RuntimeError):
 
 
 class SharingError(UsageError, BufferError):
-    """What another library gives cannot become a tensor."""
+    """Error for a value of another library that cannot become a tensor."""
 
 
 class _Capsule:
@@ -37,7 +37,7 @@ class _Capsule:
 
 
 def device_of(self: Tensor) -> tuple[int, int]:
-    """Where the values are, in DLPack's terms: ``(1, 0)``, the memory of the processor."""
+    """Return the place of the values in DLPack's terms: ``(1, 0)``, the memory of the processor."""
     return CPU
 
 

@@ -65,7 +65,7 @@ _FORMATS = {2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
 def channel_last(data_format: str, where: str, rank: int = 2) -> bool:
-    """Whether channels come last in *data_format*, which must be one of those for *rank* spatial dimensions.
+    """Return whether channels come last in *data_format*, which must be one of those for *rank* spatial dimensions.
 
     Raises:
         UsageError: another format (a ValueError).
@@ -94,7 +94,7 @@ def sequence_windows(padding: Any, channel_last: bool) -> tuple[tuple[int, ...],
 
 
 def sequence_last(data_format: str, where: str) -> bool:
-    """Whether *data_format* is NLC; raises :class:`UsageError` unless it is that or NCL."""
+    """Return whether *data_format* is NLC; raises :class:`UsageError` unless it is that or NCL."""
     if data_format not in ("NCL", "NLC"):
         raise UsageError(f"Attr(data_format) of {where} should be 'NCL' or 'NLC', but received {data_format!r}.")
     return data_format == "NLC"

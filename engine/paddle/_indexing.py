@@ -66,7 +66,7 @@ class Parsed:
         return any(isinstance(s, AnyTensor) or s != 1 for s in self.steps)
 
     def after(self) -> list[int]:
-        """Where the new dimensions stand once integers have removed theirs."""
+        """Return where the new dimensions stand once integers have removed theirs."""
         return [n - sum(a < n - i for a in self.decrease) for i, n in enumerate(self.new)]
 
     def add(self, axis: int, start: Any, end: Any, step: Any = 1) -> None:
@@ -99,7 +99,7 @@ def _entries(x: AnyTensor, index: Any) -> list[Any]:
 
 
 def _dimensions(entry: Any) -> int:
-    """How many dimensions an entry indexes."""
+    """Return the number of dimensions that an entry indexes."""
     if isinstance(entry, bool):
         return 0
     if isinstance(entry, np.ndarray) and entry.dtype == bool:
@@ -182,7 +182,7 @@ def _add_slice(selection: Parsed, entry: slice, size: int, dim: int) -> None:
 
 
 def _end(end: Any, size: int, step: int) -> Any:
-    """Where a slice ends that is written without an end, or with one beyond the dimension."""
+    """Return the end of a slice that is written without one, or with one beyond the dimension."""
     if end is None:
         return LAST if step > 0 else FIRST
     if isinstance(end, AnyTensor) or size == -1 or end < size:

@@ -22,7 +22,7 @@ class UnknownActivation(OperatorError, AttributeError):
 
 
 class _Helper:
-    """What both helpers share.
+    """Base of both helpers.
 
     Attributes:
         name: what the names of parameters and variables start with.
@@ -44,12 +44,12 @@ class _Helper:
 
     @classmethod
     def get_default_dtype(cls) -> str:
-        """What :func:`paddle.get_default_dtype` gives."""
+        """Return the default type, as :func:`paddle.get_default_dtype` does."""
         return str(paddle.get_default_dtype())
 
     @classmethod
     def set_default_dtype(cls, dtype: Any) -> None:
-        """What :func:`paddle.set_default_dtype` sets."""
+        """Set the default type, as :func:`paddle.set_default_dtype` does."""
         paddle.set_default_dtype(dtype)
 
     def to_variable(self, value: Any, name: str | None = None) -> Any:
@@ -174,7 +174,7 @@ class MixedDtypes(DtypeError, ValueError):
 
 
 class LayerObjectHelper(_Helper):
-    """What a :class:`paddle.nn.Layer` has as ``_helper``."""
+    """Helper that a :class:`paddle.nn.Layer` has as ``_helper``."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, name)

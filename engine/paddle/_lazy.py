@@ -1,4 +1,4 @@
-"""Which module each public name comes from; loaded on first use.
+"""Modules that public names come from; loaded on first use.
 
 A name that is not here raises an error that says so and names what is near, so that a program written for Paddle
 never meets a silent stub.
@@ -248,7 +248,7 @@ def provide(package: str, module: str, names: str) -> None:
 
 
 def provide_all(*rows: tuple[str, str, str]) -> None:
-    """What :func:`provide` is given, row by row, in one call: this runs at every start."""
+    """Provide all names of the tables in one call, as :func:`provide` does row by row: this runs at every start."""
     for package, module, names in rows:
         SOURCES.setdefault(package, {}).update(dict.fromkeys(names.split(), module))
 
@@ -399,7 +399,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 
 def _special(package: str, name: str, names: Callable[[], list[str]]) -> Any:
-    """What *package* has under a name that begins with an underscore."""
+    """Return the value that *package* has under a name that begins with an underscore."""
     if name == "__all__":  # asked for by ``from paddle.io import *``
         from . import _recorded
 
@@ -410,7 +410,8 @@ def _special(package: str, name: str, names: Callable[[], list[str]]) -> Any:
 
 
 def fallback(package: str, name: str, names: Callable[[], list[str]]) -> Any:
-    """What Paddle has under a name that no table of the package has; raises the error for what is nothing at all.
+    """Return the value that Paddle has under a name that no table of the package has; raises the error for what is
+    nothing at all.
 
     Args:
         names: gives the names that the package has, of which the error names those that are near.

@@ -67,7 +67,7 @@ class _Falling(LearningRateDecay):
         super().__init__(begin, step, dtype)
 
     def units(self, n: int) -> float:
-        """How often *decay_steps* have passed."""
+        """Return how often *decay_steps* have passed."""
         passed = n / self.decay_steps
         return math.floor(passed) if self.staircase else passed
 

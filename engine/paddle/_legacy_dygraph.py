@@ -62,7 +62,7 @@ def declarative(function: Callable[..., Any]) -> Any:
 
 
 def enabled() -> bool:
-    """Whether functions compute at once."""
+    """Return whether functions compute at once."""
     return not state.in_static_mode()
 
 
@@ -108,7 +108,7 @@ def save_dygraph(state_dict: Mapping[str, Any], model_path: str) -> None:
 
 
 def load_dygraph(model_path: str) -> tuple[Any, Any]:
-    """What :func:`save_dygraph` wrote: the layer's state and the optimizer's, None for one that is not there.
+    """Return what :func:`save_dygraph` wrote: the layer's state and the optimizer's, None for one that is not there.
 
     Raises:
         UsageError: neither is there (a ValueError).

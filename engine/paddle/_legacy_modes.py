@@ -1,4 +1,4 @@
-"""What code that was written inside of Paddle asks about the mode: names of its frameworks with an underscore."""
+"""Answers about the mode for code that was written inside of Paddle: names of its frameworks with an underscore."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _non_static_mode = framework.in_dynamic_mode
 
 
 def _in_legacy_dygraph() -> bool:
-    """Whether the dynamic mode of version 1 computes: no."""
+    """Return whether the dynamic mode of version 1 computes: no."""
     return False
 
 
@@ -26,7 +26,7 @@ _in_eager_without_dygraph_check = framework.in_dynamic_mode
 
 
 def in_to_static_mode() -> bool:
-    """Whether functions build a program while they are converted (``to_static``)."""
+    """Return whether functions build a program while they are converted (``to_static``)."""
     return False
 
 
@@ -34,7 +34,7 @@ in_declarative_mode = in_to_static_mode
 
 
 def _current_expected_place() -> Any:
-    """Where things are computed: the CPU."""
+    """Return the place where things are computed: the CPU."""
     return CPUPlace()
 
 
@@ -51,11 +51,11 @@ def _global_flags() -> dict[str, Any]:
 
 
 class Tracer:
-    """What records operators in dynamic mode, as far as it is asked."""
+    """Recorder of operators in dynamic mode, as far as scripts query it."""
 
     @property
     def _has_grad(self) -> bool:
-        """Whether operators are recorded."""
+        """True if operators are recorded."""
         return bool(is_grad_enabled())
 
 

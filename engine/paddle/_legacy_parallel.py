@@ -10,7 +10,7 @@ Env = ParallelEnv
 
 
 class ParallelStrategy:
-    """How many processes there are, and which one this is."""
+    """Number of processes, and of this one among them."""
 
     def __init__(self) -> None:
         self.nranks = 1

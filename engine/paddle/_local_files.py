@@ -11,7 +11,7 @@ HOME = Path("~/.cache/paddle/dataset")
 
 
 def home() -> Path:
-    """Where data sets of this user lie."""
+    """Return the folder where data sets of this user lie."""
     return HOME.expanduser()
 
 

@@ -36,19 +36,19 @@ def _compared(op_type: str, x: Any, y: Any, name: str | None) -> AnyTensor:
 
 
 def equal(x: Any, y: Any, name: str | None = None) -> AnyTensor:
-    """Whether the elements of *x* and *y* (a tensor or a number) are equal."""
+    """Return whether the elements of *x* and *y* (a tensor or a number) are equal."""
     if isinstance(y, (int, float)):
         y = full([], y, tensor(x, "x", "paddle.equal").dtype)
     return _compared("equal", x, y, name)
 
 
 def not_equal(x: Any, y: Any, name: str | None = None) -> AnyTensor:
-    """Whether the elements differ."""
+    """Return whether the elements of *x* and *y* differ."""
     return _compared("not_equal", x, y, name)
 
 
 def less_than(x: Any, y: Any, name: str | None = None) -> AnyTensor:
-    """Whether the elements of *x* are smaller."""
+    """Return whether the elements of *x* are smaller."""
     return _compared("less_than", x, y, name)
 
 
@@ -56,37 +56,37 @@ less = less_than
 
 
 def less_equal(x: Any, y: Any, name: str | None = None) -> AnyTensor:
-    """Whether the elements of *x* are smaller or equal."""
+    """Return whether the elements of *x* are smaller or equal."""
     return _compared("less_equal", x, y, name)
 
 
 def greater_than(x: Any, y: Any, name: str | None = None) -> AnyTensor:
-    """Whether the elements of *x* are larger."""
+    """Return whether the elements of *x* are larger."""
     return _compared("greater_than", x, y, name)
 
 
 def greater_equal(x: Any, y: Any, name: str | None = None) -> AnyTensor:
-    """Whether the elements of *x* are larger or equal."""
+    """Return whether the elements of *x* are larger or equal."""
     return _compared("greater_equal", x, y, name)
 
 
 def logical_and(x: Any, y: Any, out: Any = None, name: str | None = None) -> AnyTensor:
-    """Whether both hold (are not zero)."""
+    """Return whether both elements are true (not zero)."""
     return _two("logical_and", x, y, name, out=out)
 
 
 def logical_or(x: Any, y: Any, out: Any = None, name: str | None = None) -> AnyTensor:
-    """Whether either holds (is not zero)."""
+    """Return whether either element is true (not zero)."""
     return _two("logical_or", x, y, name, out=out)
 
 
 def logical_xor(x: Any, y: Any, out: Any = None, name: str | None = None) -> AnyTensor:
-    """Whether exactly one holds (is not zero)."""
+    """Return whether exactly one of both elements is true (not zero)."""
     return _two("logical_xor", x, y, name, out=out)
 
 
 def logical_not(x: Any, out: Any = None, name: str | None = None) -> AnyTensor:
-    """Whether it does not hold (is zero)."""
+    """Return whether the element is false (zero)."""
     return _one("logical_not", x, name, "logical_not", out)
 
 
@@ -114,36 +114,36 @@ bitwise_invert = bitwise_not
 
 
 def isnan(x: Any, name: str | None = None) -> AnyTensor:
-    """Whether each element is no number."""
+    """Return whether each element is no number."""
     return _one("isnan_v2", x, name, "isnan")
 
 
 def isinf(x: Any, name: str | None = None) -> AnyTensor:
-    """Whether each element is infinite."""
+    """Return whether each element is infinite."""
     return _one("isinf_v2", x, name, "isinf")
 
 
 def isfinite(x: Any, name: str | None = None) -> AnyTensor:
-    """Whether each element is a finite number."""
+    """Return whether each element is a finite number."""
     return _one("isfinite_v2", x, name, "isfinite")
 
 
 def equal_all(x: Any, y: Any, name: str | None = None) -> AnyTensor:
-    """Whether two tensors have the same shape and elements, as a 0-d tensor."""
+    """Return whether two tensors have the same shape and elements, as a 0-d tensor."""
     return _two("equal_all", x, y, name)
 
 
 def isclose(
     x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None
 ) -> AnyTensor:
-    """Whether elements differ by at most ``atol + rtol·|y|``."""
+    """Return whether elements differ by at most ``atol + rtol·|y|``."""
     return _near("isclose", x, y, rtol, atol, equal_nan, name)
 
 
 def allclose(
     x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None
 ) -> AnyTensor:
-    """Whether all elements differ by at most ``atol + rtol·|y|``, as a 0-d tensor."""
+    """Return whether all elements differ by at most ``atol + rtol·|y|``, as a 0-d tensor."""
     return _near("allclose", x, y, rtol, atol, equal_nan, name)
 
 
@@ -157,20 +157,20 @@ def _near(op_type: str, x: Any, y: Any, rtol: float, atol: float, equal_nan: boo
 
 
 def is_tensor(x: object) -> bool:
-    """Whether *x* is a tensor or a variable."""
+    """Return whether *x* is a tensor or a variable."""
     return isinstance(x, AnyTensor)
 
 
 def is_floating_point(x: Any) -> bool:
-    """Whether the dtype of *x* is a floating-point one."""
+    """Return whether the dtype of *x* is a floating-point one."""
     return tensor(x, "x", "paddle.is_floating_point").dtype.is_floating
 
 
 def is_integer(x: Any) -> bool:
-    """Whether the dtype of *x* is a whole-number one."""
+    """Return whether the dtype of *x* is a whole-number one."""
     return tensor(x, "x", "paddle.is_integer").dtype.is_integer
 
 
 def is_complex(x: Any) -> bool:
-    """Whether the dtype of *x* is a complex one."""
+    """Return whether the dtype of *x* is a complex one."""
     return tensor(x, "x", "paddle.is_complex").dtype.is_complex

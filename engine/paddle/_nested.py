@@ -57,7 +57,7 @@ class _NestedWriter:
         self.counts: dict[str, int] = {}
 
     def node(self, value: Any, path: tuple[str, ...]) -> Any:
-        """What stands for *value*, which is at *path* in the whole."""
+        """Return the node for *value*, which is at *path* in the whole."""
         if len(path) > DEPTH:
             raise UsageError(
                 f"paddle.save: the object is nested more than {DEPTH} levels deep, or contains itself.",

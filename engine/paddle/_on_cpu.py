@@ -1,4 +1,4 @@
-"""What dynamic mode does with a device: its tensors are computed on the CPU."""
+"""Behaviour of dynamic mode on a device: its tensors are computed on the CPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradtool.engine.kernels.backend import DeviceWarning
 
 
 def stays_on_cpu(device: Any, what: str, stacklevel: int = 3) -> None:
-    """What a script means for *device* stays where it is; said once for each line, if that is a GPU.
+    """Keep on the CPU what a script means for *device*; warn once for each line, if that is a GPU.
 
     Raises:
         BackendError: no CPU and no GPU.

@@ -55,7 +55,7 @@ class ParamAttr:
 
     @staticmethod
     def of(attr: Any) -> ParamAttr | None:
-        """What an ``attr`` argument stands for; None for False (no parameter).
+        """Return what an ``attr`` argument represents; None for False (no parameter).
 
         Raises:
             ArgumentTypeError: it is no ParamAttr, name, initializer, bool or None (a TypeError).

@@ -33,7 +33,7 @@ def trunc(input: Any, name: str | None = None) -> AnyTensor:
 
 
 def frac(x: Any, name: str | None = None) -> AnyTensor:
-    """What stands behind the decimal point, with the sign of the element."""
+    """Return the digits behind the decimal point, with the sign of the element."""
     return subtract(x, apply("trunc", tensor(x, "x", "paddle.frac")))
 
 
@@ -151,14 +151,14 @@ def sgn(x: Any, name: str | None = None) -> AnyTensor:
 
 
 def signbit(x: Any, name: str | None = None) -> AnyTensor:
-    """Whether the sign of each element is minus, which zeros have too."""
+    """Return whether the sign of each element is minus, which zeros have too."""
     x = tensor(x, "x", "paddle.signbit", [d.name for d in DTYPES if d is not bool_ and not d.is_complex])
     sized = apply("copysign", ones_like(x), x)
     return sized < zeros_like(sized)  # type: ignore[no-any-return]
 
 
 def isneginf(x: Any, name: str | None = None) -> AnyTensor:
-    """Whether each element is -∞."""
+    """Return whether each element is -∞."""
     return logical_and(isinf(x), signbit(x))
 
 
@@ -168,7 +168,7 @@ def isposinf(x: Any, name: str | None = None) -> AnyTensor:
 
 
 def isreal(x: Any, name: str | None = None) -> AnyTensor:
-    """Whether each element has no imaginary part."""
+    """Return whether each element has no imaginary part."""
     from ._complex import imag
 
     x = tensor(x, "x", "paddle.isreal")
@@ -179,7 +179,7 @@ def isreal(x: Any, name: str | None = None) -> AnyTensor:
 
 
 def is_empty(x: Any, name: str | None = None) -> AnyTensor:
-    """Whether the tensor has no elements."""
+    """Return whether the tensor has no elements."""
     made = apply("is_empty", tensor(x, "x", "paddle.is_empty"), name=name)
     made.stop_gradient = True
     return made  # type: ignore[no-any-return]
@@ -219,6 +219,6 @@ def frexp(x: Any, name: str | None = None) -> tuple[AnyTensor, AnyTensor]:
 
 
 def count_nonzero(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
-    """How many elements over *axis* are not zero."""
+    """Return the number of elements over *axis* that are not zero."""
     x = tensor(x, "x", "paddle.count_nonzero")
     return sum(cast(cast(x, "bool"), "int64"), axis, keepdim=keepdim, name=name)

@@ -60,7 +60,7 @@ def values_text(array: np.ndarray[Any, Any], indent: int) -> str:
 
 
 def _is_below_zero(value: Any, text: str) -> bool:
-    """Whether there is a minus in front, of a complex number that of its first part that is not zero."""
+    """Return whether there is a minus in front; for a complex number, in front of its first part that is not zero."""
     return (value.real, value.imag) < (0, 0) if isinstance(value, complex) else text[0] == "-"
 
 

@@ -28,15 +28,15 @@ def _role(op: Any) -> int:
 
 
 def is_backward_op(op: Any) -> bool:
-    """Whether the operator computes a gradient."""
+    """Return whether the operator computes a gradient."""
     return bool(_role(op) & OpRole.Backward)
 
 
 def is_optimizer_op(op: Any) -> bool:
-    """Whether the operator belongs to an update."""
+    """Return whether the operator belongs to an update."""
     return bool(_role(op) & OpRole.Optimize)
 
 
 def is_loss_grad_op(op: Any) -> bool:
-    """Whether the operator makes the gradient of a loss."""
+    """Return whether the operator makes the gradient of a loss."""
     return _role(op) == OpRole.Backward | OpRole.Loss

@@ -26,7 +26,7 @@ MISSING = object()
 
 
 class NameOrigin(NamedTuple):
-    """Where a name is from.
+    """Origin of a name.
 
     Attributes:
         module: that it is from.
@@ -171,7 +171,7 @@ def _is_paddles(path: str) -> bool:
 
 
 def _foreign(origin: NameOrigin, module: str, name: str) -> Any:
-    """What Paddle imported from Python or another package."""
+    """Return a value that Paddle imported from Python or another package."""
     try:
         return getattr(importlib.import_module(origin.module), origin.name)
     except (ImportError, AttributeError):
@@ -179,7 +179,7 @@ def _foreign(origin: NameOrigin, module: str, name: str) -> Any:
 
 
 def _own(path: str, name: str) -> Any:
-    """What a module of gradtool has under a name by a table or in its own file."""
+    """Return the value that a module of gradtool has under a name by a table or in its own file."""
     from . import _old_paths
 
     if path not in sys.modules and not _lazy.has_file(path) and path not in _old_paths.HOMES:
@@ -252,6 +252,6 @@ for _name in USES.split():
 
 @cache
 def absent(module: str, name: str) -> NotHere:
-    """What stands for a name that is not there."""
+    """Return the object in place of a name that is not there."""
     public = module.replace("gradtool.paddle", "paddle", 1)
     return NotHere(name, (), {"__module__": public, "__qualname__": name, "_at": (module, name)})

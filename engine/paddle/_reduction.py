@@ -91,12 +91,12 @@ def amin(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = Non
 
 
 def all(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
-    """Whether all elements over *axis* are true."""
+    """Return whether all elements over *axis* are true."""
     return _reduce("reduce_all", x, axis, keepdim, "all", name)
 
 
 def any(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
-    """Whether any element over *axis* is true."""
+    """Return whether any element over *axis* is true."""
     return _reduce("reduce_any", x, axis, keepdim, "any", name)
 
 

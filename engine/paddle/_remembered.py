@@ -149,7 +149,7 @@ def _float_kind(value: float, tensors: list[Tensor]) -> str:
 
 
 def _kind(value: Any, tensors: list[Tensor]) -> Any:
-    """What stands for *value* in a key: no two values that a function can tell apart have the same.
+    """Return the key for *value*: values that a function can tell apart have different ones.
 
     Args:
         tensors: gets the tensors in it.
@@ -233,7 +233,7 @@ def _name(output: Any, name: str, names: dict[int, str]) -> None:
 
 
 def _named(operand: Any, names: dict[int, str]) -> str | None:
-    """What *operand* is called in a plan."""
+    """Return the name of *operand* in a plan."""
     if operand is None:
         return "None"
     if not _is_list(operand):

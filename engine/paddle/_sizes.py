@@ -33,10 +33,10 @@ def counted(x: AnyTensor, axis: int) -> Any:
 
 
 def is_square(x: AnyTensor) -> bool:
-    """Whether the last two dimensions of *x* are equal, or may turn out to be when the program runs."""
+    """Return whether the last two dimensions of *x* are equal, or may turn out to be when the program runs."""
     return x.ndim >= 2 and (x.shape[-1] == x.shape[-2] or UNKNOWN in x.shape[-2:])
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether two shapes are equal, or may turn out to be."""
+    """Return whether two shapes are equal, or may turn out to be."""
     return len(one) == len(other) and all(UNKNOWN in (a, b) or a == b for a, b in zip(one, other, strict=True))

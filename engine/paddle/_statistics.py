@@ -209,7 +209,7 @@ def histogram(
     density: bool = False,
     name: str | None = None,
 ) -> AnyTensor:
-    """How many elements lie in each of *bins* equal parts from *min* to *max* (of their range if both are equal).
+    """Count the elements in each of *bins* equal parts from *min* to *max* (of their range if both are equal).
 
     Args:
         weight: what each element counts, a tensor like *input*.
@@ -248,7 +248,7 @@ def _range(x: AnyTensor) -> tuple[AnyTensor, AnyTensor]:
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, name: str | None = None) -> AnyTensor:
-    """How often each whole number from 0 on comes in the vector *x*; with *weights*, what its elements sum to."""
+    """Count each whole number from 0 on in the vector *x*; with *weights*, add up its elements of those."""
     x = tensor(x, "x", "paddle.bincount")
     if x.dtype.name not in INTEGERS:
         raise DtypeError(f"paddle.bincount: Elements in Input(x) should all be integers, but are {x.dtype.name}.")
@@ -269,7 +269,7 @@ def searchsorted(
     out: Any = None,
     sorter: Any = None,
 ) -> AnyTensor:
-    """Where each value would be put into a sorted sequence.
+    """Return the place where each value would be put into a sorted sequence.
 
     Args:
         sorted_sequence: a vector, or one for each row of *values* in its last dimension.
@@ -307,7 +307,7 @@ def bucketize(
     *,
     out: Any = None,
 ) -> AnyTensor:
-    """Which part of the line, cut at the elements of a sorted vector, each element lies in."""
+    """Return the part of the line, cut at the elements of a sorted vector, that each element lies in."""
     sequence = tensor(sorted_sequence, "sorted_sequence", "paddle.bucketize")
     if sequence.ndim != 1:
         raise UsageError(
@@ -317,7 +317,7 @@ def bucketize(
 
 
 def isin(x: Any, test_x: Any, assume_unique: bool = False, invert: bool = False, name: str | None = None) -> AnyTensor:
-    """Whether each element of *x* is among those of *test_x*.
+    """Return whether each element of *x* is among those of *test_x*.
 
     Args:
         assume_unique: accepted for compatibility.
@@ -365,7 +365,7 @@ def unique_consecutive(
 def histogramdd(
     x: Any, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Any = None, name: str | None = None
 ) -> tuple[AnyTensor, list[AnyTensor]]:
-    """How many rows of the matrix *x* lie in each cell of a grid.
+    """Count the rows of the matrix *x* in each cell of a grid.
 
     Args:
         bins: the number of equal parts along each dimension, one for each, or tensors with their ends.
@@ -395,7 +395,7 @@ def histogramdd(
 
 
 def _cells(points: AnyTensor, edges: list[AnyTensor], weights: Any, place: str) -> Any:
-    """How many of *points* lie in each cell between *edges*, or what their weights sum to."""
+    """Count the *points* in each cell between *edges*, or add up their weights."""
     inside, cell, total = None, None, 1
     # the number of each point's cell, counted through the grid
     for i, ends in enumerate(edges):

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def leaves(value: Any) -> list[Any]:
-    """What *value* holds, in order; dicts by sorted key."""
+    """Return the leaves of *value*, in order; dicts by sorted key."""
     values: list[Any] = []
     todo = [value]
     while todo:
@@ -43,7 +43,7 @@ def mapped(function: Callable[[Any], Any], value: Any) -> Any:
 
 
 def difference(a: Any, b: Any) -> str | None:
-    """How the structures of *a* and *b* differ, or None."""
+    """Return how the structures of *a* and *b* differ, or None."""
     if _form(a) is not _form(b):
         return f"{_word(a)} and {_word(b)}"
     if isinstance(a, dict):
@@ -60,7 +60,7 @@ def difference(a: Any, b: Any) -> str | None:
 
 
 def _form(value: Any) -> type | None:
-    """What kind of structure *value* is; lists and tuples are one. None for a leaf."""
+    """Return the kind of structure that *value* is; lists and tuples are one. None for a leaf."""
     if isinstance(value, dict):
         return dict
     return list if isinstance(value, (list, tuple)) else None

@@ -116,7 +116,7 @@ def _split_with_sizes(self: Any, split_sizes: Any, dim: int = 0) -> Any:
 
 
 def _stride(self: Tensor, dim: int | None = None) -> Any:
-    """How many elements lie between neighbours along each dimension, or along *dim*."""
+    """Return the number of elements between neighbours along each dimension, or along *dim*."""
     empty = not self.array.size  # of which NumPy says nothing
     steps = _packed([*self.array.shape]) if empty else [step // self.array.itemsize for step in self.array.strides]
     return steps if dim is None else steps[dim]

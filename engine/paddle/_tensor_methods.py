@@ -1,4 +1,4 @@
-"""What only tensors of dynamic mode have: quick operators, in-place methods, ``x[i] = v``, copies, places."""
+"""Members that only tensors of dynamic mode have: quick operators, in-place methods, ``x[i] = v``, copies, places."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def _size(self: Tensor) -> int:
 
 
 def _place(self: Tensor) -> CPUPlace:
-    """Where it is stored."""
+    """Return the place where the tensor is stored."""
     return CPUPlace()
 
 

@@ -46,17 +46,17 @@ def _apply_(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
 
 
 def _strides(self: Tensor) -> list[int]:
-    """How many elements lie between neighbours along each dimension."""
+    """Return the number of elements between neighbours along each dimension."""
     return [step // self.array.itemsize for step in self.array.strides]
 
 
 def _is_contiguous(self: Tensor) -> bool:
-    """Whether its elements lie in memory in their order."""
+    """Return whether its elements lie in memory in their order."""
     return bool(self.array.flags.c_contiguous)
 
 
 def _is_same_shape(self: Tensor, y: Tensor) -> bool:
-    """Whether *y* has the same shape."""
+    """Return whether *y* has the same shape."""
     tensor(y, "y", "is_same_shape")
     return bool(self.array.shape == y.array.shape)
 

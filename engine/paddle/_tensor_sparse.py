@@ -10,7 +10,7 @@ from gradtool.engine.eager.tensor import Tensor
 
 
 class OfSparseTensors(UnsupportedError, SystemError, NotImplementedError, TypeError):
-    """What sparse tensors alone have was asked of a dense one (Paddle raises one of these, by method)."""
+    """Error for a member of sparse tensors only, requested of a dense one (Paddle raises one of these, by method)."""
 
     in_paddle = "(Fatal) (Unimplemented) (InvalidType)"  # one of them, by method
 

@@ -212,7 +212,7 @@ COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 
 
 def _answers(other: Any, reflected: str) -> bool:
-    """Whether *other* is of a class that calculates with a tensor on its left, as a value of a rule does.
+    """Return whether *other* is of a class that calculates with a tensor on its left, as a value of a rule does.
 
     Lists and strings have such a method too, for other purposes, and NumPy's arrays take tensors for objects.
     """

@@ -49,7 +49,7 @@ def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> b
 
 
 def help(repo_dir: str, model: str, source: str = "github", force_reload: bool = False) -> str | None:
-    """What a model's function says of itself.
+    """Return the docstring of a model's function.
 
     Raises:
         NoEntry: there is no such model (a RuntimeError).
@@ -62,7 +62,7 @@ def help(repo_dir: str, model: str, source: str = "github", force_reload: bool =
 
 
 def load(repo_dir: str, model: str, source: str = "github", force_reload: bool = False, **kwargs: Any) -> Any:
-    """What a model's function gives, which is called with *kwargs*; raises as :func:`help` does."""
+    """Return the result of a model's function, which is called with *kwargs*; raises as :func:`help` does."""
     return _entry(_module(repo_dir, source), model)(**kwargs)
 
 

@@ -35,7 +35,9 @@ class WeightDecayRegularizer:
     """The operators that lead from a parameter to what is added to its gradient, ``scale`` by the coefficient last."""
 
     def __call__(self, param: Any, grad: Any, block: Any = None) -> Any:
-        """What is added to the gradient *grad* of *param*: appended to the program, or computed from tensors."""
+        """Return the term that is added to the gradient *grad* of *param*: appended to the program, or computed from
+        tensors.
+        """
         value = param
         for step in self.steps:
             op = registry.get_by_type(step)

@@ -1,4 +1,4 @@
-"""What computes: ``set_backend`` and ``get_backend``."""
+"""Names that choose a backend: ``set_backend`` and ``get_backend``."""
 
 from __future__ import annotations
 

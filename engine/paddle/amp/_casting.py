@@ -128,12 +128,12 @@ def autocast(
 
 
 def is_autocast_enabled(device_type: Any = None) -> bool:
-    """Whether operands are cast now."""
+    """Return whether operands are cast now."""
     return mode.casting is not None
 
 
 def get_autocast_dtype(device_type: Any = None) -> str:
-    """What :func:`auto_cast` computes with now, and would where it is off: ``"float16"``."""
+    """Return the type that :func:`auto_cast` computes with now, and would where it is off: ``"float16"``."""
     return "float16" if mode.casting is None else str(mode.casting.dtype.name)
 
 

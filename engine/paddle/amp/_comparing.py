@@ -24,7 +24,7 @@ class MissingDump(NotFound, UsageError):
 
 
 class ComparedTensor(NamedTuple):
-    """What is written about a tensor."""
+    """Row written about a tensor."""
 
     op: str
     dtype: str

@@ -1,4 +1,6 @@
-"""Which operators compute in narrow numbers, and which in float32, as Paddle 3.3.1 has it for graphics cards."""
+"""Lists of the operators that compute in narrow numbers, and which in float32, as Paddle 3.3.1 has it for graphics
+cards.
+"""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class StepError(UsageError, AssertionError):
 
 
 class DebugMode(enum.Enum):
-    """What is done about a tensor."""
+    """Mode of the checker: report, or stop."""
 
     CHECK_NAN_INF_AND_ABORT = 0
     """NaN or infinity is printed and raises an error."""
@@ -106,7 +106,7 @@ def _looked(
 
 
 class TensorCheckerConfig:
-    """What :func:`enable_tensor_checker` looks at.
+    """Settings of :func:`enable_tensor_checker`.
 
     Args:
         enable: False looks at nothing.
@@ -154,7 +154,7 @@ class TensorCheckerConfig:
         return self.debug_step[0] <= step < self.debug_step[1]
 
     def looks_at(self, op_type: str) -> bool:
-        """Whether the results of that operator, or of its gradient, are looked at."""
+        """Return whether the checker reads the results of that operator, or of its gradient."""
         names = {op_type, op_type.removesuffix("_grad")}
         wanted = self.checked_op_list is None or bool(names & self.checked_op_list)
         return wanted and not names & self.skipped_op_list

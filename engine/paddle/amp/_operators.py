@@ -60,7 +60,7 @@ def _count(event: Any) -> None:
 
 
 def _column(event: watch.Computed) -> int:
-    """That of the first floating-point operand, or of the result where there is none."""
+    """Return the column of the first floating-point operand, or of the result where there is none."""
     for value in (*event.inputs, *event.outputs):
         array = value[0] if isinstance(value, (list, tuple)) and value else value
         name = convert(array.dtype).name if hasattr(array, "dtype") else ""

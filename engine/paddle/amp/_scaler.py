@@ -36,7 +36,7 @@ class DisabledWarning(UserWarning):
 
 
 class OptimizerState(enum.Enum):
-    """What was done for an optimizer since the last update of the scale."""
+    """Progress of an optimizer since the last update of the scale."""
 
     INIT = 0
     UNSCALED = 1
@@ -165,11 +165,11 @@ class AmpScaler:
     # -- settings -------------------------------------------------------------------------------------------------
 
     def is_enable(self) -> bool:
-        """Whether losses are multiplied."""
+        """Return whether losses are multiplied."""
         return self._enable
 
     def is_use_dynamic_loss_scaling(self) -> bool:
-        """Whether the scale grows and shrinks."""
+        """Return whether the scale grows and shrinks."""
         return self._use_dynamic_loss_scaling
 
     def get_init_loss_scaling(self) -> float:

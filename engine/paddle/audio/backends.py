@@ -26,7 +26,7 @@ class NoBackend(UnsupportedError, NotImplementedError):
 
 @dataclass
 class AudioInfo:
-    """What a file of sound is."""
+    """Description of a sound file."""
 
     sample_rate: int
     num_samples: int
@@ -36,12 +36,12 @@ class AudioInfo:
 
 
 def list_available_backends() -> list[str]:
-    """What reads and writes sound: wave files, by the standard library."""
+    """Return the backends that read and write sound: wave files, by the standard library."""
     return [BACKEND]
 
 
 def get_current_backend() -> str:
-    """What reads and writes sound now."""
+    """Return the backend that reads and writes sound now."""
     return BACKEND
 
 
@@ -65,7 +65,7 @@ def _opened(file: Any) -> wave.Wave_read:
 
 
 def info(filepath: Any) -> AudioInfo:
-    """What a wave file is.
+    """Return the description of a wave file.
 
     Raises:
         FileMissing: it is not there (a FileNotFoundError).

@@ -120,7 +120,7 @@ class CustomPlace(_OtherPlace):
 
 
 def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
-    """That many CPU places; as many as ``CPU_NUM`` says (1 by default) when None."""
+    """Return *device_count* CPU places; as many as ``CPU_NUM`` names (1 by default) when None."""
     count = int(os.environ.get("CPU_NUM", "1")) if device_count is None else device_count
     return [CPUPlace()] * count
 
@@ -179,12 +179,14 @@ def _place(device: str | CPUPlace | CUDAPlace | int | None) -> CPUPlace | CUDAPl
 
 
 def get_device() -> str:
-    """Where executors without a place compute: ``"cpu"``, or ``"gpu:0"`` where the backend takes that by itself."""
+    """Return the device where executors without a place compute: ``"cpu"``, or ``"gpu:0"`` where the backend takes that
+    by itself.
+    """
     return state.device() or ("gpu:0" if is_compiled_with_cuda() and current().is_at("gpu:0") else "cpu")
 
 
 def is_compiled_with_cuda() -> bool:
-    """Whether the backend sees a GPU: only ``jax`` may."""
+    """Return whether the backend sees a GPU: only ``jax`` may."""
     return current().sees("gpu:0")
 
 
@@ -212,7 +214,7 @@ get_all_custom_device_type = get_available_device = get_available_custom_device 
 
 
 def device_count() -> int:
-    """How many GPUs the backend sees."""
+    """Return the number of GPUs that the backend sees."""
     return next(n for n in itertools.count() if not current().sees(f"gpu:{n}"))
 
 
@@ -222,7 +224,7 @@ def current_device() -> int:
 
 
 def is_available() -> bool:
-    """Whether there is a device beside the CPU."""
+    """Return whether there is a device other than the CPU."""
     return is_compiled_with_cuda()
 
 
@@ -250,7 +252,7 @@ manual_seed_all = manual_seed
 
 
 def get_rng_state(device: Any = None) -> Any:
-    """Where the stream of random numbers is."""
+    """Return the state of the stream of random numbers."""
     return importlib.import_module("gradtool.paddle").get_rng_state(device)[0]
 
 

@@ -1,4 +1,4 @@
-"""What several processes exchange: one process keeps what it has."""
+"""Exchange among processes: one process keeps what it has."""
 
 from __future__ import annotations
 

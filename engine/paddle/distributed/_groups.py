@@ -27,18 +27,18 @@ class Group:
 
     @property
     def nranks(self) -> int:
-        """How many processes it has."""
+        """Number of its processes."""
         return len(self.ranks)
 
     world_size = nranks
 
     @property
     def backend(self) -> str:
-        """What they exchange values with."""
+        """Library that its processes exchange values with."""
         return "GLOO"
 
     def is_member(self) -> bool:
-        """Whether this process is in it."""
+        """Return whether this process is in it."""
         return self.rank >= 0
 
     def get_group_rank(self, rank: int) -> int:
@@ -121,5 +121,5 @@ def restart_process_group(group: Group | None = None) -> None:
 
 
 def get_backend(group: Group | None = None) -> str:
-    """What processes exchange values with."""
+    """Return the library that processes exchange values with."""
     return (group or GROUPS[0]).backend

@@ -13,7 +13,7 @@ from gradtool.engine.core.value import AnyTensor
 
 
 class ReduceType:
-    """How the parts of a :class:`Partial` tensor become one."""
+    """Ways in which the parts of a :class:`Partial` tensor become one."""
 
     kRedSum = 0
     kRedMax = 1
@@ -25,18 +25,18 @@ class ReduceType:
 
 
 class Placement:
-    """How a tensor is spread along one axis of a mesh."""
+    """Way in which a tensor is spread along one axis of a mesh."""
 
     def is_shard(self, dim: int | None = None) -> bool:
-        """Whether each process has a part of the axis *dim*, or of any."""
+        """Return whether each process has a part of the axis *dim*, or of any."""
         return False
 
     def is_replicated(self) -> bool:
-        """Whether each process has all of it."""
+        """Return whether each process has all of it."""
         return False
 
     def is_partial(self) -> bool:
-        """Whether each process has a term of it."""
+        """Return whether each process has a term of it."""
         return False
 
     def __eq__(self, other: object) -> bool:
@@ -68,11 +68,11 @@ class Shard(Placement):
         self._dim = dim
 
     def get_dim(self) -> int:
-        """Which axis."""
+        """Return the axis."""
         return self._dim
 
     def is_shard(self, dim: int | None = None) -> bool:
-        """Whether it is that axis; True when none is asked for."""
+        """Return whether it is that axis; True when *dim* is None."""
         return dim is None or dim == self._dim
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ class Partial(Placement):
         self._reduce_type = reduce_type
 
     def reduce_type(self) -> int:
-        """How the terms become one."""
+        """Return the way in which the terms become one."""
         return self._reduce_type
 
     def is_partial(self) -> bool:
@@ -145,17 +145,17 @@ class ProcessMesh:
 
     @property
     def shape(self) -> list[int]:
-        """How many processes each axis has."""
+        """Number of processes along each axis."""
         return [*self.mesh.shape]
 
     @property
     def ndim(self) -> int:
-        """How many axes it has."""
+        """Number of its axes."""
         return self.mesh.ndim
 
     @property
     def size(self) -> int:
-        """How many processes it has."""
+        """Number of its processes."""
         return self.mesh.size
 
     @property
@@ -164,7 +164,7 @@ class ProcessMesh:
         return [int(n) for n in self.mesh.ravel()]
 
     def get_dim_size(self, dim_name: str) -> int:
-        """How many processes the axis of that name has."""
+        """Return the number of processes along the axis of that name."""
         return self.shape[self.dim_names.index(dim_name)]
 
     def get_rank_by_dim_and_process_id(self, dim: str | int, process_id: int) -> int:
@@ -172,7 +172,7 @@ class ProcessMesh:
         return 0 if process_id in self.process_ids else -1
 
     def contains(self, process_id: int) -> bool:
-        """Whether that process is in it."""
+        """Return whether that process is in it."""
         return process_id in self.process_ids
 
     def __eq__(self, other: object) -> bool:
@@ -223,7 +223,7 @@ def shard_tensor(
 def dtensor_from_fn(
     fn: Callable[..., Any], mesh: ProcessMesh, placements: Sequence[Placement], *args: Any, **kwargs: Any
 ) -> Any:
-    """What *fn* makes, spread over a mesh of one process."""
+    """Return the tensor that *fn* makes, spread over a mesh of one process."""
     return shard_tensor(fn(*args, **kwargs), mesh, placements)
 
 
@@ -324,19 +324,19 @@ class _Stage:
 
 
 class ShardingStage1(_Stage):
-    """What the optimizer keeps would be spread over processes."""
+    """Stage in which the state of the optimizer would be spread over processes."""
 
 
 class ShardingStage2(_Stage):
-    """What the optimizer keeps, and gradients, would be spread over processes."""
+    """Stage in which the state of the optimizer, and gradients, would be spread over processes."""
 
 
 class ShardingStage3(_Stage):
-    """What the optimizer keeps, gradients and parameters would be spread over processes."""
+    """Stage in which the state of the optimizer, gradients and parameters would be spread over processes."""
 
 
 class ParallelMode:
-    """How work is divided among processes."""
+    """Ways to divide work among processes."""
 
     DATA_PARALLEL = 0
     TENSOR_PARALLEL = 1

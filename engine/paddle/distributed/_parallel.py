@@ -24,7 +24,7 @@ def get_rank(group: Any = None) -> int:
 
 
 def get_world_size(group: Any = None) -> int:
-    """How many processes there are: ``PADDLE_TRAINERS_NUM``, or 1."""
+    """Return the number of processes: ``PADDLE_TRAINERS_NUM``, or 1."""
     return int(os.environ.get("PADDLE_TRAINERS_NUM", "1"))
 
 
@@ -57,7 +57,7 @@ def init_parallel_env(nccl_config: Any = None) -> None:
 
 
 class ParallelEnv:
-    """What the environment says of this process."""
+    """Facts about this process from the environment."""
 
     @property
     def rank(self) -> int:
@@ -66,7 +66,7 @@ class ParallelEnv:
 
     @property
     def world_size(self) -> int:
-        """How many there are."""
+        """Number of processes."""
         return get_world_size()
 
     local_rank = rank
@@ -84,7 +84,7 @@ class ParallelEnv:
 
 
 class ReduceOp:
-    """How values of several processes become one."""
+    """Ways in which values of several processes become one."""
 
     SUM = 0
     MAX = 1

@@ -175,7 +175,7 @@ class StackTransform(Transform):
 
     @property
     def axis(self) -> int:
-        """Which axis."""
+        """Axis that tensors are stacked along."""
         return self._axis
 
     @property

@@ -58,7 +58,7 @@ class AffineTransform(Transform):
 
     @property
     def loc(self) -> Any:
-        """What is added."""
+        """Number that is added."""
         return self._loc
 
     @property

@@ -15,7 +15,7 @@ from gradtool.engine.core.value import AnyTensor
 
 
 def parameters(where: str, **values: Any) -> list[Any]:
-    """What a distribution is given, broadcast to one shape.
+    """Return the parameters of a distribution, broadcast to one shape.
 
     Numbers, lists and arrays take the type of the first tensor among them, else the default type.
 
@@ -61,14 +61,14 @@ def alike(tensors: Sequence[Any]) -> list[Any]:
 
 
 def asked(value: Any, parameter: Any) -> Any:
-    """What a distribution is asked about, as a tensor of the type of its parameter."""
+    """Return the value that a distribution is evaluated at, as a tensor of the type of its parameter."""
     if not isinstance(value, AnyTensor):
         return paddle.to_tensor(np.asarray(value, dtype=np.float64), dtype=parameter.dtype)
     return value if value.dtype == parameter.dtype else paddle.cast(value, parameter.dtype)
 
 
 def distance(value: Any, loc: Any, scale: Any) -> Any:
-    """How far what a distribution is asked about is from *loc*, in units of *scale*."""
+    """Return the distance of a value from *loc*, in units of *scale*."""
     return (asked(value, loc) - loc) / scale
 
 

@@ -16,7 +16,7 @@ from .distribution import Distribution, NoFormula
 
 
 class Type(enum.Enum):
-    """What is known of the way back."""
+    """Kind of a transform, by its way back."""
 
     BIJECTION = "bijection"
     INJECTION = "injection"
@@ -25,7 +25,7 @@ class Type(enum.Enum):
 
     @classmethod
     def is_injective(cls, kind: Type) -> bool:
-        """Whether no two values are mapped to one."""
+        """Return whether no two values are mapped to one."""
         return kind in (cls.BIJECTION, cls.INJECTION)
 
 
@@ -50,12 +50,12 @@ class Transform:
 
     @property
     def _domain(self) -> variable.Variable:
-        """What goes in."""
+        """Values that go in."""
         return variable.real
 
     @property
     def _codomain(self) -> variable.Variable:
-        """What comes out."""
+        """Values that come out."""
         return variable.real
 
     def __call__(self, value: Any) -> Any:
@@ -71,7 +71,7 @@ class Transform:
         return self.forward(value)
 
     def forward(self, x: Any) -> Any:
-        """What *x* is mapped to.
+        """Return the image of *x*.
 
         Raises:
             ArgumentTypeError: *x* is no tensor (a TypeError).
@@ -81,7 +81,7 @@ class Transform:
         return self._forward(x)
 
     def inverse(self, y: Any) -> Any:
-        """What is mapped to *y*; it raises as :meth:`forward` does."""
+        """Return the value that is mapped to *y*; it raises as :meth:`forward` does."""
         self._check(y, "y", self._codomain)
         return self._inverse(y)
 

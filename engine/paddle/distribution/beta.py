@@ -65,5 +65,5 @@ class Beta(ExponentialFamily):
 
 @register_kl(Beta, Beta)
 def beta_divergence(p: Beta, q: Beta) -> Any:
-    """That of the distributions of both shares."""
+    """Return the divergence of the distributions of both shares."""
     return dirichlet_divergence(p._dirichlet, q._dirichlet)

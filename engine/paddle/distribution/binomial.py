@@ -15,7 +15,7 @@ from .kl import register_kl
 
 
 class Binomial(Distribution):
-    """How many of a number of tries succeed.
+    """Number of tries that succeed.
 
     Args:
         total_count: how many tries.

@@ -11,7 +11,7 @@ class Constraint:
     """The base of sets: a subclass gives ``__call__``."""
 
     def __call__(self, value: Any) -> Any:
-        """Whether each of the numbers is inside, bool."""
+        """Return whether each of the numbers is inside, as bool."""
         raise NotImplementedError(f"paddle.distribution.constraint.{type(self).__name__} says nothing of its set.")
 
     def check(self, value: Any) -> Any:
@@ -23,7 +23,7 @@ class Real(Constraint):
     """All numbers that are no NaN."""
 
     def __call__(self, value: Any) -> Any:
-        """Whether each of the numbers is one."""
+        """Return whether each of the numbers is a real one."""
         return value == value
 
 
@@ -38,7 +38,7 @@ class Range(Constraint):
         self._lower, self._upper = lower, upper
 
     def __call__(self, value: Any) -> Any:
-        """Whether each of the numbers is between them."""
+        """Return whether each of the numbers is between the bounds."""
         return (self._lower <= value) & (value <= self._upper)
 
 
@@ -46,7 +46,7 @@ class Positive(Constraint):
     """The numbers from 0."""
 
     def __call__(self, value: Any) -> Any:
-        """Whether each of the numbers is one."""
+        """Return whether each of the numbers is positive."""
         return value >= 0.0
 
 
@@ -54,7 +54,7 @@ class Simplex(Constraint):
     """Shares: the numbers from 0 in the last axis that add up to 1."""
 
     def __call__(self, value: Any) -> Any:
-        """Whether those along the last axis are shares."""
+        """Return whether the numbers along the last axis are shares."""
         total = paddle.sum(value, axis=-1)
         return paddle.all(value >= 0, axis=-1) & (paddle.abs(total - 1) < 1e-6)
 

@@ -83,7 +83,7 @@ class ContinuousBernoulli(Distribution):
         return paddle.where(self._is_far(), far, value + paddle.zeros_like(p))
 
     def _is_far(self) -> Any:
-        """Where p is outside of the limits."""
+        """Return whether p is outside of the limits."""
         return (self.probs <= self.lims[0]) | (self.probs > self.lims[1])
 
     def _far(self) -> tuple[Any, Any]:
@@ -102,6 +102,6 @@ class ContinuousBernoulli(Distribution):
 
 @register_kl(ContinuousBernoulli, ContinuousBernoulli)
 def continuous_bernoulli_divergence(p: ContinuousBernoulli, q: ContinuousBernoulli) -> Any:
-    """What *p*'s entropy lacks of the mean of *q*'s logarithms."""
+    """Return the cross-entropy of *p* and *q* minus the entropy of *p*."""
     slope = paddle.log(q.probs) - paddle.log1p(-q.probs)
     return -p.entropy() - p.mean * slope - q._log_constant() - paddle.log1p(-q.probs)

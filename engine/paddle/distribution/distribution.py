@@ -32,7 +32,7 @@ class Distribution:
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """How many distributions there are, by axis."""
+        """Number of distributions along each axis."""
         return self._batch_shape
 
     @property

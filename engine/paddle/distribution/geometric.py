@@ -13,7 +13,7 @@ from .kl import register_kl
 
 
 class Geometric(Distribution):
-    """How many tries fail before the first that succeeds.
+    """Number of tries that fail before the first that succeeds.
 
     Args:
         probs: the probability of success of each.

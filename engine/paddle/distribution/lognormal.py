@@ -37,7 +37,7 @@ class LogNormal(TransformedDistribution):
         return paddle.expm1(square) * paddle.exp(2 * self.loc + square)
 
     def entropy(self) -> Any:
-        """That of the normal distribution, and its mean."""
+        """Return the entropy of the normal distribution, and its mean."""
         return self._base.entropy() + self.loc
 
 

@@ -14,7 +14,7 @@ from .distribution import Distribution
 
 
 class Multinomial(Distribution):
-    """How often each category comes in a number of draws.
+    """Count of each category in a number of draws.
 
     Args:
         total_count: how many draws, a whole number.

@@ -15,7 +15,7 @@ from .kl import register_kl
 
 
 class Poisson(Distribution):
-    """How often something happens in a time in which it happens at a mean rate.
+    """Number of events in a time in which they happen at a mean rate.
 
     Args:
         rate: how often on average.

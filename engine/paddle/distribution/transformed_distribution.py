@@ -55,11 +55,11 @@ class TransformedDistribution(Distribution):
         super().__init__(mapped[: len(mapped) - rank], mapped[len(mapped) - rank :])
 
     def sample(self, shape: Sequence[int] = ()) -> Any:
-        """What the transforms make of draws, without a gradient where those have none."""
+        """Return transformed draws, without a gradient where those have none."""
         return self._mapped(self._base.sample(shape))
 
     def rsample(self, shape: Sequence[int] = ()) -> Any:
-        """What the transforms make of draws that are functions of the base's parameters."""
+        """Return transformed draws that are functions of the base's parameters."""
         return self._mapped(self._base.rsample(shape))
 
     def _mapped(self, value: Any) -> Any:

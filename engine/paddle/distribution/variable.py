@@ -26,16 +26,16 @@ class Variable:
 
     @property
     def is_discrete(self) -> bool:
-        """Whether it takes single numbers only."""
+        """True if it takes single numbers only."""
         return self._is_discrete
 
     @property
     def event_rank(self) -> int:
-        """How many of its last axes are one value."""
+        """Number of its last axes that are one value."""
         return self._event_rank
 
     def constraint(self, value: Any) -> Any:
-        """Whether each value is from the set."""
+        """Return whether each value is from the set."""
         return self._constraint(value)
 
 
@@ -66,7 +66,7 @@ class Independent(Variable):
         super().__init__(base.is_discrete, base.event_rank + reinterpreted_batch_rank)
 
     def constraint(self, value: Any) -> Any:
-        """Whether all along these axes are from the base's set.
+        """Return whether all along these axes are from the base's set.
 
         Raises:
             ValueError: *value* has not as many axes.
@@ -90,7 +90,7 @@ class Stack(Variable):
         super().__init__(any(one.is_discrete for one in vars), max(one.event_rank for one in vars))
 
     def constraint(self, value: Any) -> Any:
-        """Whether each is from the set of its place."""
+        """Return whether each is from the set of its place."""
         parts = zip(self._vars, paddle.unstack(value, self._axis), strict=True)
         return paddle.stack([kind.constraint(part) for kind, part in parts], self._axis)
 

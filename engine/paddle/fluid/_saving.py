@@ -80,7 +80,7 @@ def _is_parameter(v: Variable) -> bool:
 
 
 def is_persistable(var: Variable) -> bool:
-    """Whether the value of *var* lives in a scope between runs.
+    """Return whether the value of *var* lives in a scope between runs.
 
     Raises:
         ArgumentTypeError: *var* is no variable (a TypeError).

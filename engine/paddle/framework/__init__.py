@@ -43,12 +43,12 @@ def seed(seed: int) -> None:
 
 
 def in_dynamic_mode() -> bool:
-    """Whether functions compute at once instead of building a program."""
+    """Return whether functions compute at once instead of building a program."""
     return not state.in_static_mode()
 
 
 def in_static_mode() -> bool:
-    """Whether functions build a program instead of computing at once."""
+    """Return whether functions build a program instead of computing at once."""
     return bool(state.in_static_mode())
 
 

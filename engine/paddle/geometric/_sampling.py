@@ -80,7 +80,7 @@ def weighted_sample_neighbors(
 
 
 def chosen(starts: Array, ends: Array, size: int, weights: Array | None) -> tuple[Array, Array]:
-    """Which edges are taken for each node, one node after the other, and how many.
+    """Return the edges that are taken for each node, one node after the other, and how many.
 
     Args:
         starts, ends: the edges of each node.

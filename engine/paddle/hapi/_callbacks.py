@@ -1,4 +1,4 @@
-"""What is called while a :class:`paddle.Model` trains, evaluates and predicts."""
+"""Callbacks that run while a :class:`paddle.Model` trains, evaluates and predicts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TrainingWarning(UserWarning):
 
 
 class Callback:
-    """What a subclass defines is called at that point, with numbers and values so far.
+    """Base of callbacks: a method that a subclass defines is called at its point, with numbers and values so far.
 
     Attributes:
         model: the :class:`paddle.Model`.
@@ -411,7 +411,7 @@ class ReduceLROnPlateau(_Monitor):
         self._reset()
 
     def in_cooldown(self) -> bool:
-        """Whether the rate was changed just now."""
+        """Return whether the rate was changed just now."""
         return self.cooldown_counter > 0
 
     def on_eval_end(self, logs: Logs | None = None) -> None:

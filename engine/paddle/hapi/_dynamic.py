@@ -1,4 +1,4 @@
-"""What a :class:`paddle.Model` computes in dynamic mode."""
+"""Dynamic mode of a :class:`paddle.Model`."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Dynamic:
             paddle.save(state, path + ".pdopt")
 
     def load_optimizer(self, state: dict[str, Any]) -> None:
-        """What the optimizer kept."""
+        """Load the state of the optimizer."""
         self._model._optimizer.set_state_dict(state)
 
     def _casting(self) -> Any:

@@ -15,7 +15,7 @@ from gradtool.paddle.nn import Layer
 
 
 class Count:
-    """What is counted of one layer.
+    """Counts of one layer.
 
     Attributes:
         operations: of all its calls.
@@ -74,7 +74,7 @@ def flops(
     custom_ops: Mapping[type, Callable[..., Any]] | None = None,
     print_detail: bool = False,
 ) -> int:
-    """How many operations *net* takes for an input of that size, as Paddle counts them.
+    """Count the operations of *net* for an input of that size, as Paddle counts them.
 
     Layers that hold other layers count through them, and *net* itself is not counted: a single layer comes to 0.
     The total is printed, and what was not counted is named.
@@ -125,7 +125,7 @@ def flops(
 def _counting(
     layer: Any, count: Count, custom: Mapping[type, Callable[..., Any]], said: set[type]
 ) -> Callable[..., None]:
-    """What notes the calls of *layer*; says once for each type how it is counted."""
+    """Return the hook that counts the calls of *layer*; it prints once for each type how that is counted."""
     kind = type(layer)
     rule = COUNTS.get(kind.__name__) if kind is getattr(nn, kind.__name__, None) else None
     if kind not in said:

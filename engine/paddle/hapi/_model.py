@@ -282,14 +282,14 @@ class Model:
             raise NotReadyError("model not ready, please call `model.prepare()` first")
 
     def _names(self) -> list[str]:
-        """What is printed: the loss, and the metrics."""
+        """Return the names that are printed: the loss, and the metrics."""
         names = ["loss"] if self._loss is not None else []
         for metric in self._metrics:
             names += listed(metric.name())
         return names
 
     def _split(self, data: Any) -> Batch:
-        """What the network and what the loss is called with."""
+        """Return the arguments of the network and those of the loss."""
         fields = list(_flat(data))
         count = len(self._inputs)
         self._shapes = [(list(np.shape(f)), str(getattr(f, "dtype", "float32"))) for f in fields[:count]]
@@ -324,7 +324,7 @@ class Model:
         return whole
 
     def _fitting(self, state: dict[str, Any], skip: bool) -> Iterator[tuple[str, Any]]:
-        """What of a file is to be loaded."""
+        """Yield the entries of a file that are to be loaded."""
         for name, own in self.network.state_dict().items():
             problem = None
             if name not in state:
@@ -433,7 +433,7 @@ class _Loop:
 
 
 def _specs(specs: Any, network: Layer, is_input: bool) -> list[Any]:
-    """What a network or a loss is called with, by description, or by the names of its arguments."""
+    """Return the arguments of a network or a loss, by description, or by the names of its arguments."""
     if specs is None:
         if not is_input:
             return []
@@ -480,7 +480,7 @@ def _flat(data: Any) -> Iterator[Any]:
 
 
 def _loader(data: Any, size: Any, shuffle: bool, drop_last: bool, workers: int) -> Any:
-    """What gives batches."""
+    """Return the loader that gives batches."""
     if not isinstance(data, Dataset):
         return data
     sampler = DistributedBatchSampler(data, batch_size=size, shuffle=shuffle, drop_last=drop_last)
@@ -488,7 +488,7 @@ def _loader(data: Any, size: Any, shuffle: bool, drop_last: bool, workers: int) 
 
 
 def _steps(loader: Any, limit: int | None) -> int | None:
-    """How many batches there are; None where nobody knows."""
+    """Return the number of batches; None where it is unknown."""
     try:
         steps = len(loader)
     except (TypeError, ValueError, RuntimeError, NotImplementedError):

@@ -1,4 +1,4 @@
-"""What ``amp_configs`` of :meth:`paddle.Model.prepare` ask for."""
+"""Settings that ``amp_configs`` of :meth:`paddle.Model.prepare` give."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Precision:
 
     @classmethod
     def of(cls, settings: Any) -> Precision:
-        """That of the argument of ``prepare``.
+        """Return the precision that the argument of ``prepare`` gives.
 
         Raises:
             UsageError: an unknown level or key (a ValueError).

@@ -97,7 +97,7 @@ def _number(value: Any) -> str:
 
 
 def _each(seconds: float) -> str:
-    """How long a step takes."""
+    """Return the time of a step."""
     if seconds >= 1 or seconds == 0:
         return f" - {seconds:.0f}s/step"
     return f" - {seconds * 1e3:.0f}ms/step" if seconds >= 1e-3 else f" - {seconds * 1e6:.0f}us/step"

@@ -1,4 +1,4 @@
-"""What a :class:`paddle.Model` computes in static mode: a program for each of training, evaluating and predicting."""
+"""Static mode of a :class:`paddle.Model`: a program for each of training, evaluating and predicting."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Static:
                 paddle.save({name: np.asarray(v) for name, v in state.items()}, path + ".pdopt")
 
     def load_optimizer(self, state: dict[str, Any]) -> None:
-        """What the optimizer kept."""
+        """Load the state of the optimizer."""
         self._program("train").program.set_state_dict(state)
 
     def for_predicting(self) -> tuple[Program, list[Any], list[Any]]:

@@ -23,7 +23,7 @@ def _first() -> None:
 
 
 def get_rng_state(device: Any = None, use_index: bool = False) -> list[Any]:
-    """Where the stream of random numbers is, as a list of one; with *use_index* the number of the state."""
+    """Return the state of the stream of random numbers, as a list of one; with *use_index* the number of the state."""
     _first()
     return [_now] if use_index else list(paddle.get_rng_state())
 

@@ -50,7 +50,9 @@ def default_convert_fn(batch: Any) -> Any:
 
 
 def delivered(batch: Any) -> Any:
-    """What a loader hands out: arrays have become tensors, which no gradient passes; in static mode, tensors arrays."""
+    """Return the batch as a loader delivers it: arrays have become tensors, which no gradient passes; in static mode,
+    tensors arrays.
+    """
     return mapped(batch, _as_array if in_static_mode() else _as_tensor)
 
 

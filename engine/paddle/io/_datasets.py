@@ -103,7 +103,7 @@ class ConcatDataset(Dataset):
 
     @staticmethod
     def cumsum(sequence: Sequence[Any]) -> list[int]:
-        """How many samples the first, the first two, … of *sequence* have."""
+        """Return the number of samples of the first, the first two, … of *sequence* have."""
         return list(itertools.accumulate(len(part) for part in sequence))
 
     def __len__(self) -> int:

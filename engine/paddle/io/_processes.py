@@ -39,7 +39,7 @@ class WorkerError(UsageError, RuntimeError):
 
 
 def in_processes() -> bool:
-    """Whether workers are processes here.
+    """Return whether workers are processes here.
 
     They are not where gradtool runs the script: what they read is asked about like anything else, errors come where
     they happened, and nothing is run twice. Nor are they where processes cannot be forked, or may have no children.
@@ -168,7 +168,7 @@ def _work(
     answers: Connection,
     parent: int,
 ) -> None:
-    """What a worker does: answer until it is ended, or until nobody is there who would ask."""
+    """Answer requests until the worker is ended, or until its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that trains, and ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     np.random.seed(info.seed % 2**32)

@@ -18,7 +18,7 @@ import numpy as np
 
 
 class WorkerInfo:
-    """What a worker may ask about itself.
+    """Facts that a worker can read about itself.
 
     Attributes:
         id: its number, from 0.
@@ -75,7 +75,7 @@ class Worker:
 
 
 def infos(dataset: Any, count: int) -> list[WorkerInfo]:
-    """What *count* workers are told; their random numbers follow from those of this process."""
+    """Return the facts for *count* workers; their random numbers follow from those of this process."""
     seed = int(np.random.randint(0, np.iinfo(np.int64).max))
     return [WorkerInfo(i, count, copy.copy(dataset), seed + i) for i in range(count)]
 

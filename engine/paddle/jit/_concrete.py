@@ -28,7 +28,7 @@ from .tracing import Trace
 
 
 class ConcreteProgram:
-    """What a function computes of its tensors, as a program.
+    """Program that a function computes of its tensors.
 
     Attributes:
         function: the function of Python.
@@ -125,7 +125,7 @@ def _captured_objects(function: Any) -> list[Any]:
 
 
 def _outputs(trace: Trace, returned: Any, feeds: list[Variable], name: str) -> tuple[Any, list[Variable]]:
-    """What is returned, each tensor as a variable of its own that the program computes."""
+    """Return the returned structure, and each of its tensors as a variable of its own that the program computes."""
     found: list[Variable] = []
 
     def output(value: Any) -> Any:

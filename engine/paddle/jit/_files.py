@@ -47,7 +47,7 @@ class Method(NamedTuple):
 
 
 def prefix_of(path: Any, where: str) -> str:
-    """What the files' names begin with.
+    """Return the beginning of the files' names.
 
     Raises:
         ArgumentTypeError: no path (a TypeError).

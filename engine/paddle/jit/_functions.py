@@ -122,7 +122,7 @@ def ignore_module(modules: Sequence[Any]) -> None:
 
 
 def enable_to_static(enable_to_static_bool: bool) -> None:
-    """Whether marked functions remember from now on what they are called with, for their programs.
+    """Set whether marked functions record from now on the arguments of their calls, for their programs.
 
     Raises:
         ArgumentTypeError: no bool (a TypeError).

@@ -95,7 +95,7 @@ class ProgramReplay:
         return entry
 
     def _kept(self, v: Variable, tensor: Tensor, writer: str) -> Tensor:
-        """What *v* is from here on: the tensor that outlives the call, if there is one."""
+        """Return the tensor in place of *v* from here on: the tensor that outlives the call, if there is one."""
         home = self._held.get(v.name) if v.persistable else None
         if home is None or home is tensor:
             return tensor

@@ -138,7 +138,7 @@ def _with_outputs(method: Method, wanted: Any) -> Method:
 
 
 def _needed_feeds(method: Method, fetches: list[str]) -> list[str]:
-    """Which of the tensors that the method takes these outputs need."""
+    """Return the tensors that the method takes these outputs need."""
     wanted = set(fetches)
     for op in reversed(method.program.global_block().ops):
         if any(v.name in wanted for v in op.output_variables()):

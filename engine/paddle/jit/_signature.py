@@ -1,4 +1,4 @@
-"""What a function was called with, as far as its program depends on it."""
+"""Arguments of a call, as far as the function's program depends on them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class _Nest(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """What a call was made with.
+    """Arguments of a call.
 
     Attributes:
         args, kwargs: leaves and nests of leaves.
@@ -76,7 +76,7 @@ class Signature(NamedTuple):
 
 
 def signature(args: Sequence[Any], kwargs: Mapping[str, Any], instance: Any) -> Signature:
-    """That of a call."""
+    """Return the signature of a call."""
     training = getattr(instance, "training", None)
     return Signature(tuple([_leaf(a) for a in args]), tuple([(k, _leaf(v)) for k, v in kwargs.items()]), training)
 
@@ -119,7 +119,7 @@ def specified(function: Callable[..., Any], specs: Sequence[Any], name: str) -> 
 
 
 class _Spec:
-    """What somebody described: an ``InputSpec``, a tensor, an array, or a nest of them."""
+    """Description of an argument: an ``InputSpec``, a tensor, an array, or a nest of them."""
 
     __slots__ = ("_key", "value")
 

@@ -42,7 +42,7 @@ class _Switch:
 
 
 def enable(on: bool) -> None:
-    """Whether decorated functions remember what they are called with."""
+    """Set whether decorated functions record the arguments of their calls."""
     _Switch.on = on
 
 
@@ -52,7 +52,7 @@ def _as_it_was() -> Callable[[], None]:
 
 
 class Programs:
-    """What a function was called with, and the programs that were made of it.
+    """Calls of a function, and the programs that were made of them.
 
     Attributes:
         calls: by signature, the program; None where nobody has asked for it.
@@ -157,7 +157,7 @@ class StaticFunction:
 
     @property
     def __jit_python__(self) -> Callable[..., Any]:
-        """What a trace runs."""
+        """Function that a trace runs."""
         if self.class_instance is None:
             return self.dygraph_function
         return types.MethodType(self.dygraph_function, self.class_instance)
@@ -228,7 +228,7 @@ class StaticFunction:
 
     @property
     def main_program(self) -> Program:
-        """That of :attr:`concrete_program`."""
+        """Main program of :attr:`concrete_program`."""
         return self.concrete_program.main_program  # type: ignore[no-any-return]
 
     @property
@@ -247,12 +247,12 @@ class StaticFunction:
         return self._programs.calls
 
     def get_traced_count(self) -> int:
-        """How many programs have been made."""
+        """Return the number of programs that have been made."""
         return sum(program is not None for program in self._programs.calls.values())
 
     @property
     def last_call_input_spec(self) -> list[Any]:
-        """What the last call was made with: an ``InputSpec`` for each tensor."""
+        """Arguments of the last call: an ``InputSpec`` for each tensor."""
         calls = self._programs.calls
         return [described(a) for a in next(reversed(calls)).args] if calls else []
 
@@ -289,7 +289,7 @@ class StaticFunction:
 
 
 def modes_of(instance: Any) -> tuple[bool, ...]:
-    """Whether a layer, and each below it, works as in training."""
+    """Return whether a layer, and each below it, works as in training."""
     if not isinstance(instance, Layer):
         return ()
     return tuple(layer.training for layer in instance.sublayers(include_self=True))

@@ -64,7 +64,7 @@ class TranslatedLayer(Layer):
             self.register_buffer(name, tensor)
 
     def forward(self, *inputs: Any) -> Any:
-        """What the saved ``forward`` returns, its tensors in order: one, or a list.
+        """Run the saved ``forward`` and return its tensors in order: one, or a list.
 
         Raises:
             UsageError: too few or too many inputs, or there is no ``forward`` (a ValueError).
@@ -108,15 +108,15 @@ class TranslatedLayer(Layer):
         return self._method(method_name).program
 
     def _input_spec(self, method_name: str = FORWARD) -> list[InputSpec]:
-        """What describes the tensors that a method takes."""
+        """Return descriptions of the tensors that a method takes."""
         return [_spec(v) for v in self._method(method_name).feeds]
 
     def _output_spec(self, method_name: str = FORWARD) -> list[InputSpec]:
-        """What describes the tensors that a method returns."""
+        """Return descriptions of the tensors that a method returns."""
         return [_spec(v) for v in self._method(method_name).fetches]
 
     def methods(self) -> dict[str, Method]:
-        """What it computes, by the names of methods, with the values that it has now."""
+        """Return the methods by name, with the values that the layer has now."""
         held: dict[str, Tensor] = self.__dict__["_held"]
         methods: dict[str, Method] = self.__dict__["_methods"]
         return {n: m._replace(values={v: held[v] for v in m.values}) for n, m in methods.items()}
@@ -173,7 +173,7 @@ def _spec(v: Variable) -> InputSpec:
 
 
 def load(path: str, **configs: Any) -> TranslatedLayer:
-    """What :func:`gradtool.paddle.jit.save` wrote, as a layer.
+    """Load what :func:`gradtool.paddle.jit.save` wrote, as a layer.
 
     Args:
         path: as ``save`` took it.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Swapped:
-    """What objects held before a trace, and what they hold during it.
+    """Contents of objects before a trace, and during it.
 
     Whatever a function assigns to attributes of layers, or puts into lists and dicts that they hold, is undone when the
     trace ends: asking for a program changes nothing.

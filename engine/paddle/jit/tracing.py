@@ -72,7 +72,7 @@ class Trace:
         return variable
 
     def cuts(self) -> bool:
-        """Whether no gradient flows through what is appended now.
+        """Return whether no gradient flows through what is appended now.
 
         Raises:
             UnsupportedError: operands would be cast (``amp.auto_cast``), which programs do by ``static.amp``.

@@ -95,7 +95,7 @@ def matrix_rank(
     rtol: Any = None,
     name: str | None = None,
 ) -> AnyTensor:
-    """How many singular values of each matrix of a batch are greater than a bound.
+    """Return the number of singular values of each matrix of a batch that are greater than a bound.
 
     Args:
         tol: the bound; by the type, the size and the largest value when None.

@@ -90,7 +90,8 @@ def matrix_norm(
 
 
 def cond(x: Any, p: Any = None, name: str | None = None) -> AnyTensor:
-    """How much equations with a matrix magnify errors: the norm of it times that of its inverse.
+    """Return the condition number, by which equations with a matrix magnify errors: the norm of it times that of its
+    inverse.
 
     Args:
         p: the norm; None and 2 are the quotient of the largest and the smallest singular value, -2 the inverse of it.

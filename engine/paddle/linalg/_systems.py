@@ -43,7 +43,7 @@ def slogdet(x: Any, name: str | None = None) -> AnyTensor:
 
 
 def solve(x: Any, y: Any, left: bool = True, name: str | None = None, *, out: Any = None) -> AnyTensor:
-    """What *x* times the result must be for *y* to come out.
+    """Solve ``x @ result = y`` for the result.
 
     A vector *y* is one column; with one dimension less than *x*, and the sizes of its rows, it is a batch of them.
 
@@ -71,7 +71,7 @@ def triangular_solve(
     unitriangular: bool = False,
     name: str | None = None,
 ) -> AnyTensor:
-    """What *x*, of which one triangle is read, times the result must be for *y* to come out.
+    """Solve ``x @ result = y`` for the result, reading one triangle of *x*.
 
     Args:
         upper: the upper triangle is read, else the lower one.

@@ -39,10 +39,10 @@ class Metric(metaclass=abc.ABCMeta):
 
     @abc.abstractmethod
     def name(self) -> Any:
-        """What it is called."""
+        """Return its name."""
 
     def compute(self, *args: Any) -> Any:
-        """What ``update`` takes, from the outputs of the model and the labels: they themselves."""
+        """Return the arguments of ``update``, from the outputs of the model and the labels: they themselves."""
         return args
 
 

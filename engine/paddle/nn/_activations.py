@@ -105,7 +105,7 @@ class Softmax2D(Layer):
 
 
 class Identity(Layer):
-    """What it is given; arguments are taken and have no influence."""
+    """Layer that returns its input; arguments are taken and have no influence."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

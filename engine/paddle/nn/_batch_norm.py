@@ -201,7 +201,7 @@ class BatchNorm(Layer):
 
     @staticmethod
     def _is_built_alone() -> bool:
-        """Whether a program is built by hand: one that is traced has the mode of the layer."""
+        """Return whether the user builds a program: one that is traced has the mode of the layer."""
         return bool(state.in_static_mode()) and state.tracing.get() is None
 
     def forward(self, input: Any) -> Any:

@@ -17,7 +17,7 @@ from .layer import Layer
 
 
 class Windowed(Layer):
-    """What every layer keeps that reads windows, and the filters of those that convolve."""
+    """Base of the layers that read windows, with the filters of those that convolve."""
 
     rank: ClassVar[int]
 
@@ -42,7 +42,7 @@ class Windowed(Layer):
 
 
 class _ConvNd(Windowed):
-    """What convolutions of every rank, and their transposes, keep and show."""
+    """Base of convolutions of every rank, and of their transposes."""
 
     layouts: ClassVar[tuple[str, str]]
 
@@ -145,7 +145,9 @@ class _Forward(_ConvNd):
         self._updated_padding, self._padding_algorithm = [0] * self.rank, "EXPLICIT"
 
     def _left_to_pad(self) -> Any:
-        """What the convolution itself pads: for sequences ``_padding``, else ``_updated_padding``, as in Paddle."""
+        """Return the padding that the convolution itself applies: for sequences ``_padding``, else
+        ``_updated_padding``, as in Paddle.
+        """
         if self.rank == 1:
             return self._padding if self._padding_mode == "zeros" else 0
         return self._updated_padding if self._padding_algorithm == "EXPLICIT" else self._padding_algorithm

@@ -23,7 +23,7 @@ class Undecided(UsageError, NotImplementedError):
 
 
 class Decoder:
-    """What :func:`dynamic_decode` runs; subclasses define the three methods."""
+    """Base of decoders that :func:`dynamic_decode` runs; subclasses define the three methods."""
 
     def initialize(self, inits: Any) -> tuple[Any, Any, Any]:
         """The first inputs, the first states, and which sequences have ended."""
@@ -34,12 +34,12 @@ class Decoder:
         raise Undecided(f"{type(self).__name__} defines no step()")
 
     def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Any) -> tuple[Any, Any]:
-        """What comes out, of the outputs of all steps; these themselves when it is not defined."""
+        """Return the final outputs, from the outputs of all steps; these themselves when it is not defined."""
         raise Undecided(f"{type(self).__name__} defines no finalize()")
 
     @property
     def tracks_own_finished(self) -> bool:
-        """Whether ``step`` says of all sequences which have ended, not only of those that end then."""
+        """True if ``step`` reports all sequences that have ended, not only those that end then."""
         return False
 
 

@@ -1,4 +1,4 @@
-"""What layers of users ask of the part of Paddle's ``Layer`` that makes parameters and operators."""
+"""Methods of Paddle's ``Layer`` that make parameters and operators, for layers of users."""
 
 from __future__ import annotations
 

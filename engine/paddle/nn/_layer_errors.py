@@ -1,4 +1,4 @@
-"""What can go wrong with the attributes of a layer."""
+"""Errors about the attributes of a layer."""
 
 from __future__ import annotations
 

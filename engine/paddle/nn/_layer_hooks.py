@@ -1,4 +1,4 @@
-"""What is called before and after a layer computes."""
+"""Hooks that are called before and after a layer computes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gradtool.engine.eager.tensor import HookHandle
 
 
 class Hook(NamedTuple):
-    """What somebody registered.
+    """Hook that a user registered.
 
     Attributes:
         with_kwargs: it gets the keyword arguments of the call as well.
@@ -74,7 +74,7 @@ class LayerHooks:
         """Called with the inputs of the first call, before ``forward``; for subclasses."""
 
     def _call_with_hooks(self, inputs: Any, kwargs: Any) -> Any:
-        """What the layer gives with all that is called before and after."""
+        """Call the layer with its hooks before and after."""
         fields, after = self.__dict__, {}
         try:
             inputs, kwargs = _changed(self, inputs, kwargs)

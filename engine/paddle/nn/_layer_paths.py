@@ -1,4 +1,4 @@
-"""What a layer holds, by the path that leads there: ``encoder.layers.0.weight``."""
+"""Contents of a layer by path: ``encoder.layers.0.weight``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a layer remembers, as a dict of tensors by path, and back."""
+"""State of a layer, as a dict of tensors by path, and back."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .layer import Layer
 
 
 class RNNCellBase(Layer):
-    """What the cells share: their weights, and states to start with.
+    """Base of the cells: their weights, and states to start with.
 
     The weights are ``weight_ih`` ``[gates · hidden, input]`` and ``weight_hh`` ``[gates · hidden, state]``, the biases
     ``bias_ih`` and ``bias_hh`` ``[gates · hidden]``, all drawn evenly within ``±1 / sqrt(hidden)``. An attribute that

@@ -106,7 +106,7 @@ class StatePair(UsageError, AssertionError):
 def _over_time(
     cell: Any, inputs: Any, states: Any, lengths: Any, time_major: bool, backwards: bool, arguments: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """What *cell* gives for all steps of *inputs*, and its last state."""
+    """Run *cell* over all steps of *inputs*, and return its last state too."""
     time, where = (0 if time_major else 1), "RNN"
     for v in leaves(inputs):
         if tensor(v, "inputs", where).ndim < 2:
@@ -173,7 +173,7 @@ def _loop(step: Any, count: Any, states: Any, time: int, backwards: bool) -> tup
 
 
 class RNNBase(LayerList):
-    """What :class:`LSTM`, :class:`GRU` and :class:`SimpleRNN` share: layers of cells, computed by one operator.
+    """Base of :class:`LSTM`, :class:`GRU` and :class:`SimpleRNN`: layers of cells, computed by one operator.
 
     Its sublayers ``0``, ``1``, … are an :class:`RNN` for each layer, a :class:`BiRNN` in both directions. Their cells'
     parameters are its own as well, as ``weight_ih_l0``, ``weight_hh_l0``, ``bias_ih_l0``, ``bias_hh_l0`` in the first

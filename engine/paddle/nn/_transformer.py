@@ -40,7 +40,7 @@ def _convert_param_attr_to_list(param_attr: Any, n: int) -> list[Any]:
 
 
 class _Block(Layer):
-    """What the layers of an encoder and a decoder share: attentions, and two linear layers with an activation between.
+    """Base of the layers of an encoder and a decoder: attentions, and two linear layers with an activation between.
 
     Every part adds to what it gets (a residual connection), and the sum is normalised, or with *normalize_before*
     what the part gets. Subclasses name the attentions; the linear layers come last.
@@ -147,7 +147,7 @@ class TransformerEncoderLayer(_Block):
 
 
 def _attended(attention: Any, caches: list[Any], place: int, x: Any, memory: Any, mask: Any) -> Any:
-    """What *attention* makes of *x* looking at *memory*; puts its new cache in place of the old one."""
+    """Return *x* after *attention* to *memory*; puts its new cache in place of the old one."""
     if caches[place] is None:
         return attention(x, memory, memory, mask)
     out, caches[place] = attention(x, memory, memory, mask, caches[place])

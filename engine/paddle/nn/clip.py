@@ -46,7 +46,7 @@ class ClipGradBase:
 
 
 def clippable(param: Any) -> bool:
-    """Whether a parameter takes part in clipping."""
+    """Return whether a parameter takes part in clipping."""
     return bool(getattr(param, "need_clip", True))
 
 
@@ -125,7 +125,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
         return pairs
 
     def _factor(self, squared_norms: list[Any]) -> Any:
-        """What to multiply by: the limit over the norm where that is larger, else 1."""
+        """Return the factor for gradients: the limit over the norm where that is larger, else 1."""
         norm = _math.sqrt(_math.add_n(squared_norms))
         limit = _creation.full([1], self.clip_norm, norm.dtype)
         return _math.divide(limit, _math.maximum(limit, norm))

@@ -1,4 +1,4 @@
-"""How parameters start: each initializer names the operator that fills the parameter."""
+"""Initial values of parameters: each initializer names the operator that fills the parameter."""
 
 from __future__ import annotations
 
@@ -333,7 +333,8 @@ def _as_it_was() -> Callable[[], None]:
 
 
 def set_global_initializer(weight_init: Initializer | None, bias_init: Initializer | None = None) -> None:
-    """How parameters made from now on start, unless their ParamAttr says: weights and biases; None as layers have it.
+    """Set the initializers of parameters made from now on, unless their ParamAttr gives one: of weights and of biases;
+    None as layers have it.
 
     Raises:
         ArgumentTypeError: something else than an initializer (a TypeError).
@@ -345,7 +346,7 @@ def set_global_initializer(weight_init: Initializer | None, bias_init: Initializ
 
 
 def everywhere(is_bias: bool) -> Initializer | None:
-    """What :func:`set_global_initializer` set."""
+    """Return the initializer that :func:`set_global_initializer` set."""
     return _everywhere[is_bias]
 
 

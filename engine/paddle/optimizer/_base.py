@@ -1,4 +1,4 @@
-"""What all optimizers share: from a loss to operators that update its parameters."""
+"""Base of all optimizers: from a loss to operators that update its parameters."""
 
 from __future__ import annotations
 
@@ -171,13 +171,13 @@ class Optimizer(_steps.OptimizerSteps):
         return {**entry, "params": [params] if isinstance(params, AnyTensor) else list(params)}
 
     def _of_group(self, param: Any, setting: str, otherwise: Any) -> Any:
-        """What the group of *param* says about *setting*, if it says something."""
+        """Return the value of *setting* in the group of *param*, if it has one."""
         return self._groups.get(param, {}).get(setting, otherwise)
 
     # -- what the kinds of optimizers differ in -------------------------------------------------------------------
 
     def _accumulators(self) -> Sequence[Accumulator]:
-        """What is kept for each parameter."""
+        """Return the accumulators of each parameter."""
         return ()
 
     def _settings(self, param: Any) -> dict[str, Any]:
@@ -250,7 +250,7 @@ class Optimizer(_steps.OptimizerSteps):
         return self._dtype if self._dtype in (float32, float64, default_dtype) else float32
 
     def _factor(self, param: Any) -> float:
-        """What the learning rate of *param* is multiplied by: the factors in its ParamAttr and of its group."""
+        """Return the factor of the learning rate of *param*: the factors in its ParamAttr and of its group."""
         own = getattr(param, "optimize_attr", {}).get("learning_rate", 1.0)
         return float(own * self._of_group(param, "learning_rate", 1.0))
 

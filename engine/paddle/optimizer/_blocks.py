@@ -23,7 +23,7 @@ LARGE = 4 * BLOCK
 
 
 def is_large(param: Tensor) -> bool:
-    """Whether *param* is updated by blocks."""
+    """Return whether *param* is updated by blocks."""
     return bool(param.array.size >= LARGE)
 
 

@@ -80,7 +80,7 @@ class LBFGS(Optimizer):
         self.state: dict[str, Any] = {"func_evals": 0, "n_iter": 0, "old_yk": [], "old_sk": [], "H_diag": 1.0}
 
     def state_dict(self) -> dict[str, Any]:
-        """What earlier steps told: their differences, the last direction and gradient."""
+        """Return the memory of earlier steps: their differences, the last direction and gradient."""
         return {"state": dict(self.state)}
 
     def set_state_dict(self, state_dict: Any) -> None:
@@ -167,7 +167,7 @@ class LBFGS(Optimizer):
     # -- one step ---------------------------------------------------------------------------------------------------
 
     def _direction(self, gradient: Any) -> tuple[Any, float, float]:
-        """Where to go, the slope of the loss there, and how far to go at first."""
+        """Return the direction, the slope of the loss along it, and the length of the first step."""
         state = self.state
         state["n_iter"] += 1
         length = self.learning_rate

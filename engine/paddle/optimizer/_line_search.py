@@ -1,4 +1,4 @@
-"""How far to go along a direction: a step that fulfils the strong Wolfe conditions (Nocedal & Wright, chapter 3)."""
+"""Search along a direction for a step that fulfils the strong Wolfe conditions (Nocedal & Wright, chapter 3)."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class LineSearch:
         return self._evaluate(step)
 
     def too_high(self, point: LinePoint) -> bool:
-        """Whether the loss has not fallen enough."""
+        """Return whether the loss has not fallen enough."""
         return point.loss > self.start.loss + DECREASE * point.step * self.start.slope
 
     def flat(self, point: LinePoint) -> bool:
-        """Whether the slope is small enough."""
+        """Return whether the slope is small enough."""
         return abs(point.slope) <= -CURVATURE * self.start.slope
 
     def run(self, first: float) -> LinePoint:
@@ -102,7 +102,7 @@ class LineSearch:
         return ends[low]
 
     def _tried(self, ends: list[LinePoint], stalled: bool) -> tuple[float, bool]:
-        """Where to look next, and whether that is near an end of the bracket: twice is once too often."""
+        """Return the next place to look at, and whether that is near an end of the bracket: twice is once too often."""
         step = lowest(ends[0], ends[1])
         least, most = sorted(end.step for end in ends)
         margin = 0.1 * (most - least)
@@ -119,7 +119,9 @@ def _by_loss(ends: list[LinePoint]) -> tuple[int, int]:
 
 
 def lowest(a: LinePoint, b: LinePoint, bounds: tuple[float, float] | None = None) -> float:
-    """Where the cubic through two points with their slopes is lowest, within *bounds* or else between them."""
+    """Return the place where the cubic through two points with their slopes is lowest, within *bounds* or else between
+    them.
+    """
     least, most = bounds or sorted((a.step, b.step))
     first = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.step - b.step)
     square = first**2 - a.slope * b.slope

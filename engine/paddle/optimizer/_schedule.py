@@ -1,4 +1,4 @@
-"""What schedules of the learning rate share."""
+"""Base of schedules of the learning rate."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class LRScheduler:
         self.keys = [*type(self).keys]
 
     def state_dict(self) -> dict[str, Any]:
-        """What :meth:`set_state_dict` needs to go on from here."""
+        """Return the state that :meth:`set_state_dict` needs to go on from here."""
         self.state_keys()
         return {k: getattr(self, k) for k in self.keys}
 

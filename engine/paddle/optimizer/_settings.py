@@ -45,7 +45,7 @@ def within(what: str, value: Any, low: float, high: float | None = None) -> floa
 
 
 def as_regularizer(weight_decay: Any, where: str) -> WeightDecayRegularizer | None:
-    """What a ``weight_decay`` argument stands for.
+    """Return the regularizer for a ``weight_decay`` argument.
 
     Raises:
         ArgumentTypeError: it is no number, regularizer or None (a TypeError).

@@ -78,7 +78,7 @@ class OptimizerSteps:
         self.clear_grad(not set_to_none)
 
     def state_dict(self) -> dict[str, Any]:
-        """What it keeps for its parameters, by name, and under ``LR_Scheduler`` where a schedule stands."""
+        """Return the state of its parameters, by name, and under ``LR_Scheduler`` that of a schedule."""
         self._dynamic("state_dict")
         entries: dict[str, Any] = {tensor.name: tensor for tensor in self._states.values()}
         if self._master_weights:
@@ -114,7 +114,7 @@ class OptimizerSteps:
             tensor.set_value(value)
 
     def _saved(self, p: Any, accumulator: Any, saved: Mapping[str, Any]) -> tuple[Any, Any] | None:
-        """What is kept for a parameter, and the value for it; None for what is frozen, or a statistic."""
+        """Return the accumulator of a parameter, and the value for it; None for a frozen parameter or a statistic."""
         present = (p, accumulator.name) in self._states
         tensor = self._state(p, accumulator)
         name = _same(tensor.name, saved)
@@ -247,7 +247,7 @@ class OptimizerSteps:
         return self._filled[1]
 
     def _settled(self, param: Any, home: Any, operands: Mapping[str, Any]) -> None:
-        """What follows an update: the narrow parameter of one that is kept in float32, and powers that grow."""
+        """Finish an update: the narrow parameter of one that is kept in float32, and powers that grow."""
         if home is not param:
             param.write(home.array.astype(param.array.dtype), self.op_type)
         for name, growth in self._grown().items():
@@ -255,7 +255,7 @@ class OptimizerSteps:
             power.write(power.array * np.asarray(growth, power.array.dtype), self.op_type)
 
     def _home(self, param: Any) -> Any:
-        """What is updated: the parameter, or its values in float32, where it is narrow and they are kept."""
+        """Return the tensor to update: the parameter, or its values in float32, where it is narrow and they are kept."""
         if not self._multi_precision or param.dtype not in NARROW:
             return param
         if param not in self._master_weights:
@@ -277,7 +277,7 @@ class OptimizerSteps:
 
 
 def _new_values(op: Any, operands: Mapping[str, Any], attrs: Mapping[str, Any]) -> Iterator[tuple[str, Tensor, Tensor]]:
-    """What an update computes: the slot that has the value before, the tensor in it, and its new value."""
+    """Yield the results of an update: the slot that has the value before, the tensor in it, and its new value."""
     result = record.apply(op, [operands.get(s.name) for s in op.inputs], attrs)
     for slot, new in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=True):
         name = source_of(slot.name)

@@ -30,7 +30,7 @@ class Span(NamedTuple):
 
 
 class ProfilerResult(NamedTuple):
-    """What one round of measured steps holds."""
+    """Results of one round of measured steps."""
 
     spans: list[Span]
 
@@ -199,7 +199,7 @@ class Profiler:
             self.on_trace_ready(self)
 
     def step_info(self, unit: str | None = None) -> str:
-        """How long the steps since the last call took on average, and how many samples a second that is."""
+        """Return how long the steps since the last call took on average, and how many samples a second that is."""
         lengths, samples = self._lengths, [n for n in self._samples if n is not None]
         self._lengths, self._samples = [], []
         if not lengths:

@@ -1,4 +1,4 @@
-"""Which steps are measured: states, and functions from the number of a step to a state."""
+"""Choice of the steps to measure: states, and functions from the number of a step to a state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradtool.engine.core.errors import UsageError
 
 
 class ProfilerState(Enum):
-    """What becomes of a step."""
+    """Treatment of a step."""
 
     CLOSED = 0
     READY = 1
@@ -19,7 +19,7 @@ class ProfilerState(Enum):
 
 
 class ProfilerTarget(Enum):
-    """What is measured; gradtool measures what the CPU does, whatever is asked for."""
+    """Hardware to measure; gradtool measures the CPU, whatever is requested."""
 
     CPU = 0
     GPU = 1
@@ -28,7 +28,7 @@ class ProfilerTarget(Enum):
 
 
 class SortedKeys(Enum):
-    """What a summary is sorted by."""
+    """Keys that a summary is sorted by."""
 
     CPUTotal = 0
     CPUAvg = 1

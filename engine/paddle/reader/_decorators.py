@@ -29,7 +29,7 @@ def cache(reader: Reader) -> Reader:
 
 
 def map_readers(func: Callable[..., Any], *readers: Reader) -> Reader:
-    """What *func* makes of one sample of each reader."""
+    """Apply *func* to one sample of each reader."""
     return lambda: map(func, *(reader() for reader in readers))
 
 
@@ -88,7 +88,7 @@ def firstn(reader: Reader, n: int) -> Reader:
 def xmap_readers(
     mapper: Callable[[Any], Any], reader: Reader, process_num: int, buffer_size: int, order: bool = False
 ) -> Reader:
-    """What *mapper* makes of each sample, in their order."""
+    """Apply *mapper* to each sample, in their order."""
     return lambda: map(mapper, reader())
 
 

@@ -60,7 +60,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def is_same_shape(x: Any, y: Any) -> bool:
-    """Whether two tensors, sparse or dense, have the same shape.
+    """Return whether two tensors, sparse or dense, have the same shape.
 
     Raises:
         ArgumentTypeError: one of them is no tensor (a TypeError).

@@ -1,4 +1,4 @@
-"""Where the values of a sparse tensor stand: whole numbers that no gradient flows through."""
+"""Places of the values of a sparse tensor: whole numbers that no gradient flows through."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def located(numbers: Array, shape: Sequence[int], dtype: Any = np.int64) -> Arra
 
 
 def counted(rows: Array, count: int, dtype: Any = np.int64) -> Array:
-    """Where each of *count* rows begins and the last one ends, for places that are in the order of their rows."""
+    """Return where each of *count* rows begins and the last one ends, for places that are in the order of their rows."""
     return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(dtype)
 
 
@@ -63,7 +63,9 @@ def united(first: Array, second: Array) -> tuple[Array, Array, Array]:
 
 
 def found(numbers: Array, among: Array) -> Array:
-    """Where each of *numbers* stands in *among*, whose entries differ; ``len(among)`` for those that do not occur."""
+    """Return where each of *numbers* stands in *among*, whose entries differ; ``len(among)`` for those that do not
+    occur.
+    """
     if not len(among):
         return np.zeros(len(numbers), np.int64)
     order = np.argsort(among, kind="stable")

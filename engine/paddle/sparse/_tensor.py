@@ -32,7 +32,7 @@ class NotDense(UnsupportedError, NotImplementedError):
 
 
 class WrongFormat(UnsupportedError, SystemError):
-    """What only sparse tensors, or those of one format, have (Paddle raises SystemError)."""
+    """Error for a member that only sparse tensors, or those of one format, have (Paddle raises SystemError)."""
 
     in_paddle = "(Fatal) this method is only effective for"
 
@@ -177,7 +177,7 @@ class SparseTensor(Tensor):
 
     @property
     def place(self) -> CPUPlace:
-        """Where it is stored."""
+        """Place where it is stored."""
         return CPUPlace()
 
     def dim(self) -> int:
@@ -196,19 +196,19 @@ class SparseTensor(Tensor):
         return False
 
     def is_sparse(self) -> bool:
-        """Whether it is sparse: True."""
+        """Return True: it is sparse."""
         return True
 
     def is_sparse_coo(self) -> bool:
-        """Whether it is sparse in the form of coordinates."""
+        """Return whether it is sparse in the form of coordinates."""
         return self.format == COO
 
     def is_sparse_csr(self) -> bool:
-        """Whether it is sparse in the form of compressed rows."""
+        """Return whether it is sparse in the form of compressed rows."""
         return self.format == CSR
 
     def is_coalesced(self) -> bool:
-        """Whether it is known that no place occurs twice.
+        """Return whether no place is known to occur twice.
 
         Raises:
             WrongFormatType: the tensor is no sparse one in COO (a TypeError).
@@ -218,15 +218,15 @@ class SparseTensor(Tensor):
         return self.coalesced
 
     def sparse_dim(self) -> int:
-        """How many dimensions the places have."""
+        """Return the number of dimensions of the places."""
         return len(self.places[0]) if self.format == COO else len(self._sizes)
 
     def dense_dim(self) -> int:
-        """How many dimensions each value has."""
+        """Return the number of dimensions of each value."""
         return self.ndim - self.sparse_dim()
 
     def nnz(self) -> int:
-        """How many elements are stored."""
+        """Return the number of stored elements."""
         return len(self.carrier.array)
 
     def indices(self) -> Tensor:
@@ -376,7 +376,7 @@ class SparseTensor(Tensor):
         return self
 
     def is_same_shape(self, y: Tensor) -> bool:
-        """Whether *y* has the same shape."""
+        """Return whether *y* has the same shape."""
         return self.shape == list(y.shape)
 
 

@@ -1,4 +1,4 @@
-"""Which operators Paddle computes in narrow types where an accelerator has them, by its lists of names."""
+"""Lists of the operators that Paddle computes in narrow types where an accelerator has them, by its lists of names."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from ._amp_lists import AutoMixedPrecisionLists, narrow
 
 
 class NotMinimized(UsageError, AssertionError):
-    """What there is after ``minimize`` only was asked for before it (Paddle raises AssertionError)."""
+    """Error for a value that exists only after ``minimize``, requested before it (Paddle raises AssertionError)."""
 
 
 class OptimizerWithMixedPrecision(OptimizerAround):

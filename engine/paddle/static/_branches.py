@@ -33,7 +33,7 @@ def cond(
     name: str | None = None,
     return_names: Sequence[str] | None = None,
 ) -> Any:
-    """What *true_fn* returns where *pred* holds, else what *false_fn* returns; the other one is not computed.
+    """Return the result of *true_fn* where *pred* is true, else that of *false_fn*; the other one is not computed.
 
     Args:
         pred: a bool variable of one element.

@@ -1,4 +1,4 @@
-"""What layers of ``paddle.static.nn`` share: parameters that must be there, a bias, an activation."""
+"""Shared parts of the layers of ``paddle.static.nn``: parameters that must be there, a bias, an activation."""
 
 from __future__ import annotations
 

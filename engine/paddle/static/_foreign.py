@@ -35,7 +35,7 @@ def program_in(data: bytes, where: str) -> DescribedProgram | None:
 
 
 def is_foreign(start: bytes) -> bool:
-    """Whether a file that begins so holds a program of Paddle's."""
+    """Return whether a file that begins so holds a program of Paddle's."""
     from gradtool.engine.ir.paddle import forms
 
     return forms.reader(start) is not None
@@ -65,7 +65,7 @@ def values_from(variables: Iterable[Variable], file: BinaryIO, where: str) -> di
 
 
 def lie_apart(variables: Iterable[Variable], folder: str) -> bool:
-    """Whether the values of variables lie in a folder, a file for each."""
+    """Return whether the values of variables lie in a folder, a file for each."""
     return any(os.path.isfile(path) for path in (_path_of(v, folder) for v in variables) if path is not None)
 
 

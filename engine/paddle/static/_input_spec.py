@@ -1,4 +1,4 @@
-"""What goes into a function or a program: shape, type and name, without values."""
+"""Inputs of a function or a program: shape, type and name, without values."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class InputSpec:
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> Self:
-        """That of a tensor, with its own name unless another one is given."""
+        """Return the spec of a tensor, with its own name unless another one is given."""
         return cls(tensor.shape, tensor.dtype, name or tensor.name)
 
     @classmethod
     def from_numpy(cls, ndarray: np.ndarray[Any, Any], name: str | None = None) -> Self:
-        """That of an array."""
+        """Return the spec of an array."""
         return cls(ndarray.shape, ndarray.dtype, name)
 
     def batch(self, batch_size: int) -> Self:

@@ -246,7 +246,7 @@ class _Layer:
         return finished(out, self.bias_attr, self.filters, last, self.act, layer)
 
     def _checked(self) -> tuple[bool, int, int]:
-        """Whether channels come last, how many there are, and how many groups."""
+        """Return whether channels come last, the number of channels, and the number of groups."""
         where, x = self.where, self.input
         state.require_static(where)
         tensor(x, "input", where, FLOATS)

@@ -94,7 +94,7 @@ def _holds(answer: Any) -> bool:
 
 
 def _condition(answer: Any) -> Any:
-    """What ``cond`` returned, checked."""
+    """Return the checked result of ``cond``."""
     tensor(answer, "var of cond returned", _HERE, ("bool",))
     if answer.spec.count not in (1, -1):
         raise ShapeTypeError(
@@ -108,7 +108,7 @@ class ShapeTypeError(ArgumentTypeError):
 
 
 def _returned(values: Any, loop_vars: Any) -> list[Any]:
-    """What the body returned, checked against the loop variables."""
+    """Return the results of the body, checked against the loop variables."""
     outputs = list(values) if isinstance(values, (list, tuple)) else [values]
     why = difference(outputs, list(loop_vars))
     if why is not None:
@@ -180,14 +180,14 @@ def _own(parent: Block, value: Any, taken: set[Variable], shape: Shape | None) -
 
 
 def _is_cut(v: Variable) -> bool:
-    """Whether gradients stop at *v* although they would reach what it is computed from."""
+    """Return whether gradients stop at *v* although they would reach what it is computed from."""
     if v.op is None or not (v.stop_gradient and v.dtype.is_differentiable and v.op.op.differentiable):
         return False
     return any(not i.stop_gradient for i in v.op.input_variables())
 
 
 def _movable(value: Any, v: Variable, variables: set[Variable]) -> Any:
-    """What goes into the loop variable *v*; another loop variable is read before it is written."""
+    """Return the value for the loop variable *v*; another loop variable is read before it is written."""
     return _creation.assign(value) if value in variables and value is not v else _as_variable(value, v)
 
 

@@ -57,7 +57,7 @@ class _Narrowing:
         self.block._replace_ops(self.ops)
 
     def _is_narrow(self, op: Operator) -> bool:
-        """Whether *op* is to compute in the narrow type, by what stands in the lists and by what it reads."""
+        """Return whether *op* is to compute in the narrow type, by what stands in the lists and by what it reads."""
         if op.op.holds_blocks or any(v.name in self.wide_names for v in each(op.inputs)):
             return False
         if any(v in self.fixed for v in each(op.outputs)):

@@ -32,7 +32,7 @@ def static_pylayer(
     backward_fn: Callable[..., Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """What *forward_fn* makes of *inputs*, with the gradients that *backward_fn* computes.
+    """Call *forward_fn* on *inputs*, with the gradients that *backward_fn* computes.
 
     Args:
         forward_fn: takes the inputs; returns a variable, or a nested list or tuple of them.

@@ -420,7 +420,7 @@ def program_at(path: str) -> tuple[Program, list[str], list[Variable]]:
 
 
 def holds_program(path: str) -> bool:
-    """Whether a file holds a program of Paddle's, as far as its beginning says."""
+    """Return whether a file holds a program of Paddle's, by its first bytes."""
     with container.open_file(path) as file:
         return _foreign.is_foreign(file.read(_foreign.START))
 

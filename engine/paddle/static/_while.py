@@ -51,7 +51,7 @@ class While:
 
     @contextmanager
     def block(self) -> Iterator[None]:
-        """What is appended inside the ``with`` is the body of the loop."""
+        """Append to the body of the loop inside the ``with``."""
         main = default.default_main_program()
         with append_or_nothing(main, default.default_startup_program()):
             parent, inside = main.current_block(), main._create_block()

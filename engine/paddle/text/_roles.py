@@ -1,4 +1,4 @@
-"""Who does what to whom in a sentence (Carreras and Màrquez 2005)."""
+"""Semantic roles in a sentence: agents, actions and their objects (Carreras and Màrquez 2005)."""
 
 from __future__ import annotations
 

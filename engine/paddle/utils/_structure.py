@@ -9,12 +9,12 @@ from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 
 
 def is_sequence(seq: Any) -> bool:
-    """Whether it is nested: a list, a tuple, a dict or another sequence; a string is not."""
+    """Return whether it is nested: a list, a tuple, a dict or another sequence; a string is not."""
     return isinstance(seq, (Mapping, Sequence)) and not isinstance(seq, (str, bytes))
 
 
 def _entries(nest: Any) -> list[Any]:
-    """What a container holds, of dicts in the order of their keys."""
+    """Return the entries of a container, of dicts in the order of their keys."""
     return [nest[key] for key in sorted(nest)] if isinstance(nest, Mapping) else list(nest)
 
 

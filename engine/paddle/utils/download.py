@@ -42,7 +42,7 @@ def _get_unique_endpoints(trainer_endpoints: list[str]) -> set[str]:
 
 
 def cache() -> Path:
-    """Where Paddle keeps weights that it has downloaded."""
+    """Return the folder where Paddle keeps weights that it has downloaded."""
     return Path(os.path.expanduser("~")) / ".cache" / "paddle" / "hapi" / "weights"
 
 

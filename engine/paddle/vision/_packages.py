@@ -13,7 +13,7 @@ class PackageMissing(UsageError, ImportError):
 
 
 def pillow(module: str = "Image") -> Any:
-    """That module of Pillow.
+    """Return that module of Pillow.
 
     Raises:
         PackageMissing: it is not installed (an ImportError).

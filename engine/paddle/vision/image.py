@@ -1,4 +1,4 @@
-"""What images are read with: Pillow or OpenCV."""
+"""Libraries that read images: Pillow or OpenCV."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _as_it_was() -> Callable[[], None]:
 
 
 def get_image_backend() -> str:
-    """What images are read with; ``pil`` until :func:`set_image_backend` says otherwise."""
+    """Return the library that reads images; ``pil`` until :func:`set_image_backend` says otherwise."""
     return _backend
 
 

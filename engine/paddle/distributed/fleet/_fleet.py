@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Role:
-    """What a process is for."""
+    """Purpose of a process."""
 
     WORKER = 1
     SERVER = 2
@@ -28,7 +28,7 @@ class Role:
 
 
 class PaddleCloudRoleMaker:
-    """What the environment says of this process: a worker, the only one.
+    """Role of this process by the environment: a worker, the only one.
 
     Args:
         is_collective: whether workers exchange gradients, and no servers keep parameters.
@@ -39,7 +39,7 @@ class PaddleCloudRoleMaker:
 
 
 class UserDefinedRoleMaker(PaddleCloudRoleMaker):
-    """What the caller says of this process; it is a worker, the only one, whatever is said.
+    """Role of this process by the caller; it is a worker, the only one, whatever the arguments are.
 
     Args:
         is_collective: whether workers exchange gradients.
@@ -156,13 +156,13 @@ class Fleet:
     rank = worker_index
 
     def worker_num(self) -> int:
-        """How many processes there are."""
+        """Return the number of processes."""
         return get_world_size()
 
     nranks = world_size = worker_num
 
     def node_num(self) -> int:
-        """How many machines there are: 1."""
+        """Return the number of machines: 1."""
         return 1
 
     def local_rank(self) -> int:
@@ -172,7 +172,7 @@ class Fleet:
     rank_in_node = local_rank
 
     def is_first_worker(self) -> bool:
-        """Whether this process is the first one."""
+        """Return whether this process is the first one."""
         return get_rank() == 0
 
     def is_worker(self) -> bool:

@@ -151,7 +151,7 @@ class DistributedStrategy:
         object.__setattr__(self, name, value)
 
     def degrees(self) -> dict[str, int]:
-        """How many processes each way of dividing work asks for, where it is more than one."""
+        """Return the number of processes for each way of dividing work, where it is more than one."""
         configs: dict[str, Any] = vars(self)["hybrid_configs"]
         return {key: n for key, n in configs.items() if key.endswith("_degree") and isinstance(n, int) and n > 1}
 

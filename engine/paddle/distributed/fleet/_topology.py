@@ -1,4 +1,4 @@
-"""Who is whose neighbour among processes: in one process, everyone is this one."""
+"""Topology of processes: in one process, each neighbour is this one."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class CommunicateTopology:
         return [*self._sizes]
 
     def get_dim(self, axis_name: str) -> int:
-        """How many processes a way has."""
+        """Return the number of processes along a way."""
         return self._sizes[axis_name]
 
     get_dim_size = get_dim
 
     def world_size(self) -> int:
-        """How many processes there are."""
+        """Return the number of processes."""
         total = 1
         for size in self._sizes.values():
             total *= size

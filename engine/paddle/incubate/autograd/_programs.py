@@ -16,7 +16,7 @@ class PrimitivesError(UsageError, RuntimeError):
 
 
 class _Switch:
-    """Whether forward mode was switched on in this process."""
+    """Switch for forward mode in this process."""
 
     on = False
 
@@ -44,7 +44,7 @@ def disable_prim() -> None:
 
 
 def prim_enabled() -> bool:
-    """Whether :func:`enable_prim` was called last."""
+    """Return whether :func:`enable_prim` was called last."""
     return _Switch.on
 
 

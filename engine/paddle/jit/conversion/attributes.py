@@ -7,7 +7,7 @@ from .tracing import current
 
 
 class Attributes:
-    """What the layers and objects of the trace under way hold, at one time.
+    """Attributes of the layers and objects of the trace under way, at one time.
 
     Args:
         known: attributes that the rewriting takes care of, as ``self.state``.

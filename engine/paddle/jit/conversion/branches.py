@@ -25,7 +25,7 @@ Way = Callable[[], Any]
 
 
 class State(NamedTuple):
-    """What a branch or a loop may change.
+    """Names that a branch or a loop may change.
 
     Attributes:
         get: gives all of them in the order of *names*; an :class:`Unset` for what has no value.
@@ -43,7 +43,7 @@ class State(NamedTuple):
 
 
 def truth(test: Any) -> Any:
-    """What decides: the truth of a Python value, or a bool variable of one element."""
+    """Return the condition of a branch: the truth of a Python value, or a bool variable of one element."""
     if not isinstance(test, Variable):
         return bool(test)
     if test.spec.count not in (1, -1):
@@ -73,7 +73,7 @@ def branched(test: Any, on_true: Way, on_false: Way, state: State) -> None:
 
 
 def returned(test: Any, on_true: Way, on_false: Way, state: State) -> Any:
-    """What the way returns that *test* chooses; every way returns."""
+    """Return the value of the way that *test* chooses; every way returns."""
     decides = truth(test)
     if not isinstance(decides, Variable):
         return on_true() if decides else on_false()
@@ -199,7 +199,7 @@ def _selected(choice: _Choice, mask: Any) -> Any:
 
 
 def _merged_contents(containers: Containers, yes: _Built, no: _Built, merging: Merging) -> list[tuple[Any, Any]]:
-    """What containers hold after the branch, for those that a way has changed."""
+    """Return the contents of containers after the branch, for those that a way has changed."""
     merged = []
     for key in dict.fromkeys((*yes.contents, *no.contents)):
         container, held = containers.contents[key]

@@ -1,4 +1,6 @@
-"""What rewritten functions call: functions of the user's are rewritten too, everything else is called as it is."""
+"""Calls in rewritten functions: functions of the user's are rewritten too, everything else is called as
+it is.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ def converted(function: Any) -> Any:
 
 
 def is_left(function: Any) -> bool:
-    """Whether somebody asked that *function* be left as it is."""
+    """Return whether *function* is marked to stay as it is."""
     try:
         return function in _left
     except TypeError:  # what has no hash was never marked
@@ -76,7 +78,7 @@ def is_left(function: Any) -> bool:
 
 
 def is_library(module: str | None) -> bool:
-    """Whether functions of a module are not the user's."""
+    """Return whether functions of a module are not the user's."""
     name = module or ""
     first = name.partition(".")[0]
     return source.is_ours(name) or first in _LIBRARIES or any(name == m or name.startswith(f"{m}.") for m in _ignored)

@@ -46,7 +46,7 @@ def put(container: Any, held: Any) -> None:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two containers hold the same objects under the same keys."""
+    """Return whether two containers hold the same objects under the same keys."""
     if type(a) is set:
         return {id(v) for v in a} == {id(v) for v in b}
     if len(a) != len(b):

@@ -136,7 +136,7 @@ class Expressions(ast.NodeTransformer):
 
 
 def _index(node: ast.expr) -> ast.expr:
-    """What stands between the brackets, as a call takes it: a slice for what has colons."""
+    """Return the index between the brackets, as a call takes it: a slice for what has colons."""
     if isinstance(node, ast.Slice):
         ends = [end if end is not None else ast.Constant(None) for end in (node.lower, node.upper, node.step)]
         return asked("between", *ends)
@@ -154,7 +154,7 @@ def _changes_its_tensor(method: str) -> bool:
 
 
 def _may_fail(node: ast.expr) -> bool:
-    """Whether an operand of ``and`` or ``or`` may only be computed where the one before allows it."""
+    """Return whether an operand of ``and`` or ``or`` may only be computed where the one before allows it."""
     return any(isinstance(n, ast.Subscript) or (isinstance(n, ast.Call) and not _is_safe(n)) for n in ast.walk(node))
 
 

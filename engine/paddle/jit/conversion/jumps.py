@@ -126,7 +126,7 @@ class JumpLowering:
 
 
 def _leaves(statements: list[ast.stmt] | list[ast.AST]) -> bool:
-    """Whether statements inside a loop leave it, or its iteration."""
+    """Return whether statements inside a loop leave it, or its iteration."""
     return jumps(statements, ast.Break, ast.Continue) or _returns(statements)
 
 
@@ -135,7 +135,7 @@ def _returns(statements: list[ast.stmt] | list[ast.AST]) -> bool:
 
 
 def _takes_rest(statement: ast.If) -> bool:
-    """Whether what follows can stand in one of the ways: the other one never comes there."""
+    """Return whether what follows can stand in one of the ways: the other one never comes there."""
     if ends(statement.body):
         return True
     return ends(statement.orelse) and not _leaves(statement.body)

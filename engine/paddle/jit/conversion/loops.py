@@ -42,7 +42,7 @@ def repeated(test: Callable[[], Any], body: Body, state: State, stopped: Any) ->
 
 
 def _goes_on(test: Callable[[], Any], stopped: Any) -> Any:
-    """Whether there is another iteration: nothing has stopped the loop, and the test holds."""
+    """Return whether there is another iteration: nothing has stopped the loop, and the test holds."""
     if stopped is None:
         return truth(test())
     over = truth(stopped())
@@ -68,13 +68,13 @@ class VariableRange:
         self.step = step
 
     def holds(self, i: Any) -> Any:
-        """Whether *i* is one of the numbers."""
+        """Return whether *i* is one of the numbers."""
         if isinstance(self.step, Variable):
             return _logic.greater_than((self.stop - i) * self.step, _creation.zeros([], i.dtype))
         return i < self.stop if self.step > 0 else i > self.stop
 
     def item(self, i: Any) -> Any:
-        """What an iteration is given."""
+        """Return the value of an iteration."""
         return i
 
 
@@ -93,7 +93,7 @@ class Rows:
         self.stop = length(tensors[0])
 
     def holds(self, i: Any) -> Any:
-        """Whether there is a row *i*."""
+        """Return whether there is a row *i*."""
         return i < self.stop
 
     def item(self, i: Any) -> Any:
@@ -128,7 +128,7 @@ def length(x: Variable) -> Any:
 
 
 def has_unknown_length(value: Any) -> bool:
-    """Whether *value* is a tensor that only a loop of a program goes through."""
+    """Return whether *value* is a tensor that only a loop of a program goes through."""
     return isinstance(value, Variable) and value.ndim > 0 and value.shape[0] < 0
 
 
@@ -334,7 +334,7 @@ class _Attempt:
         return result if self.loop.counter is None else [values[0] + self.loop.step, *result]
 
     def _begun(self, value: Any, spec: TensorSpec | None) -> Any:
-        """What the loop begins with in the place of *value*."""
+        """Return the first value of the loop in the place of *value*."""
         if spec is None:
             return mapped(lambda v: v if isinstance(v, Variable) else number(v, None), value)
         if any(d < 0 for d in spec.shape):
@@ -386,7 +386,7 @@ class _Attempt:
 
 
 def _is_carried(value: Any) -> bool:
-    """Whether a program carries *value* from one iteration to the next."""
+    """Return whether a program carries *value* from one iteration to the next."""
     if isinstance(value, (Variable, *NUMBERS)):
         return True
     if not isinstance(value, (list, tuple, dict)):
@@ -396,7 +396,7 @@ def _is_carried(value: Any) -> bool:
 
 
 def _tensor_grew(value: Any, own: Any) -> bool:
-    """Whether a number begins a tensor of another type or shape than numbers have."""
+    """Return whether a number begins a tensor of another type or shape than numbers have."""
     if not isinstance(value, Variable) or not isinstance(own, Variable):
         return isinstance(value, float) and isinstance(own, Variable) and not own.dtype.is_differentiable
     return value.dtype is not own.dtype or value.ndim != own.ndim

@@ -98,7 +98,7 @@ class Merging:
 
 
 def _meet(values: list[Any]) -> bool:
-    """Whether numbers, and at most one variable among them, are of one kind."""
+    """Return whether numbers, and at most one variable among them, are of one kind."""
     numbers = [v for v in values if isinstance(v, NUMBERS)]
     variable = next((v for v in values if isinstance(v, Variable)), None)
     if variable is None:
@@ -131,7 +131,7 @@ def copied_out(parent: Block, value: Any) -> Any:
 
 
 def _differ(t: Any, f: Any) -> bool:
-    """Whether two numbers differ: what is chosen is then known by the program alone."""
+    """Return whether two numbers differ: the choice is then known by the program only."""
     numbers = isinstance(t, NUMBERS) and isinstance(f, NUMBERS)
     return numbers and not (type(t) is type(f) and (t == f or t != t))
 

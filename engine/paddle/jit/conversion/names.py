@@ -1,4 +1,4 @@
-"""Which names statements bind, which they jump out of, and what else the rewriting asks of syntax trees."""
+"""Names that statements bind, jumps out of them, and other facts of syntax trees that the rewriting needs."""
 
 from __future__ import annotations
 
@@ -95,17 +95,17 @@ def _is_path(node: ast.AST) -> bool:
 
 
 def has(nodes: Iterable[ast.AST], *kinds: type) -> bool:
-    """Whether a node of these kinds is among a function's own."""
+    """Return whether a node of these kinds is among a function's own."""
     return any(isinstance(n, kinds) for n in within(nodes))
 
 
 def jumps(nodes: Iterable[ast.AST], *kinds: type) -> bool:
-    """Whether statements leave the loop around them by ``break`` or ``continue``."""
+    """Return whether statements leave the loop around them by ``break`` or ``continue``."""
     return any(isinstance(n, kinds) for n in _of_this_loop(nodes))
 
 
 def _of_this_loop(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """What belongs to the loop around *nodes*: of loops inside, only their ``else``."""
+    """Yield the nodes that belong to the loop around *nodes*: of loops inside, only their ``else``."""
     todo = list(nodes)[::-1]
     while todo:
         node = todo.pop()
@@ -117,7 +117,7 @@ def _of_this_loop(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def ends(statements: list[ast.stmt]) -> bool:
-    """Whether what stands after *statements* is never reached from them."""
+    """Return whether a statement after *statements* is never reached from them."""
     if not statements:
         return False
     last = statements[-1]

@@ -1,4 +1,4 @@
-"""What programs cannot hold of Python, told with the line."""
+"""Refusals of Python that programs cannot hold, with the line."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class _Mangled(ast.NodeTransformer):
 
 
 class _State:
-    """What the ways of a branch, or the body of a loop, may change.
+    """Names that the ways of a branch, or the body of a loop, may change.
 
     Attributes:
         names: of variables, in order.
@@ -164,7 +164,7 @@ class _Rewriting:
         return rewritten
 
     def _stays(self, statement: ast.If) -> bool:
-        """Whether a branch is left to Python: it jumps, or returns out of something."""
+        """Return whether a branch is left to Python: it jumps, or returns out of something."""
         if jumps([statement], ast.Break, ast.Continue):
             return True
         inner = [n for n in within([*statement.body, *statement.orelse]) if not isinstance(n, (ast.If, ast.Return))]

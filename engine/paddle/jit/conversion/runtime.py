@@ -1,4 +1,4 @@
-"""What rewritten functions ask while they run: each function stands for one construct of Python."""
+"""Functions that rewritten code calls: each function stands for one construct of Python."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ __all__ = [
 
 
 def value(read: Any) -> Any:
-    """What a name or a part of something stands for: a tensor of dynamic mode is a variable of the program here."""
+    """Return the value of a name or an expression: a tensor of dynamic mode is a variable of the program here."""
     if isinstance(read, Unset):
         return read.read()
     if isinstance(read, Tensor):
@@ -155,7 +155,7 @@ def plain_test(test: Any) -> Any:
 
 
 def peeked(read: Callable[[], Any], name: str) -> Any:
-    """What a name holds, without a complaint if it holds nothing."""
+    """Return the value of a name, without an error if it has none."""
     try:
         held = read()
     except (NameError, AttributeError):
@@ -197,7 +197,7 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def stepped(before: Any, by: Any, sign: str) -> Any:
-    """What ``before += by`` makes of *before*."""
+    """Return the value of ``before += by``."""
     return _STEPS[sign](before, by)
 
 
@@ -210,7 +210,7 @@ def part_stepped(home: Any, index: Any, by: Any, sign: str) -> None:
 
 
 def callee(function: Any) -> Any:
-    """What is called in the place of *function*."""
+    """Return the function to call in the place of *function*."""
     try:
         special = _SPECIAL.get(function)
     except TypeError:  # it has no hash

@@ -64,7 +64,7 @@ def _owned(tree: ast.AST) -> Iterator[tuple[Definition, str | None]]:
 
 
 def _is_of(node: Definition, code: types.CodeType) -> bool:
-    """Whether *code* is that of *node*: several functions may stand on one line."""
+    """Return whether *code* is that of *node*: several functions may stand on one line."""
     if isinstance(node, ast.FunctionDef):
         return node.name == code.co_name
     if code.co_name != "<lambda>":

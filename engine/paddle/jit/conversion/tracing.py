@@ -1,4 +1,4 @@
-"""What is being traced in this thread: who turns tensors into variables, and says whether gradients are cut."""
+"""Trace under way in this thread: it turns tensors into variables, and knows whether gradients are cut."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ def _aligned(logits: Any, label: Any, soft_label: bool, axis: int, where: str) -
 
 
 def _meets(ignore_index: int, label: Any) -> bool:
-    """Whether a label is ignored, as far as that can be seen now; in a program, whether one is to be."""
+    """Return whether a label is ignored, as far as that can be seen now; in a program, whether one is to be."""
     array = getattr(label, "array", None)
     return ignore_index != -100 if array is None else bool((array == ignore_index).any())
 
@@ -301,7 +301,7 @@ def _cross_entropy(
     name: str | None,
     whole: bool,
 ) -> AnyTensor:
-    """What :func:`cross_entropy` returns; *whole* says whether soft labels get a gradient."""
+    """Compute what :func:`cross_entropy` returns; *whole* states whether soft labels get a gradient."""
     where = "cross_entropy"
     _check_reduction(reduction, where)
     if ignore_index != -100 and soft_label:
@@ -396,7 +396,7 @@ def _smoothed(input: AnyTensor, label: AnyTensor, soft_label: bool, axis: int, e
 
 
 def _soft_loss(input: AnyTensor, label: AnyTensor, axis: int, use_softmax: bool, name: str | None) -> AnyTensor:
-    """What the operator computes of soft labels, by operators that the labels get their gradients through."""
+    """Compute the loss of soft labels by operators that the labels get their gradients through."""
     from ._activation import log_softmax
 
     if use_softmax:

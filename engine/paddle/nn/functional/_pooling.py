@@ -135,7 +135,7 @@ def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, nam
 
 
 def output_sizes(where: str, x: Any, output_size: Any, last: bool, rank: int = 2) -> tuple[int, ...]:
-    """How many windows there are in each dimension: None keeps the size of the image."""
+    """Return the number of windows in each dimension: None keeps the size of the image."""
     if x.ndim != rank + 2:
         raise UsageError(f"{where}: x must have {rank + 2} dimensions, but has the shape {list(x.shape)}.")
     image = x.shape[1:-1] if last else x.shape[2:]

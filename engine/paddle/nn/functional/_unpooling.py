@@ -1,4 +1,4 @@
-"""What a maximum pooling took away, put back in its place."""
+"""Inverse of maximum pooling."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Layer(LayerHooks, Stateful, Convertible, Reachable, Constructing):
         fields["_path"] = ""
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the layer computes; defined by subclasses."""
+        """Compute the layer; defined by subclasses."""
         raise MissingForward(f"{type(self).__name__} defines no forward()")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -83,7 +83,7 @@ class Layer(LayerHooks, Stateful, Convertible, Reachable, Constructing):
         return self._call_with_hooks(inputs, kwargs)
 
     def full_name(self) -> str:
-        """What the names of its parameters start with: ``linear_0``."""
+        """Return the beginning of the names of its parameters: ``linear_0``."""
         return str(self.__dict__["_full_name"])
 
     # -- attributes -----------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ class Archive:
         return {"path": self.path, "_file": None, "_members": {}}
 
     def names(self) -> list[str]:
-        """What is in it, in its order."""
+        """Return the names of its members, in its order."""
         self._open()
         return [*self._members]
 

@@ -1,4 +1,4 @@
-"""What items of data sets are: images of PIL or arrays, by the backend."""
+"""Items of data sets with images: images of PIL or arrays, by the backend."""
 
 from __future__ import annotations
 

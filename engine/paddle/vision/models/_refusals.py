@@ -1,4 +1,4 @@
-"""What networks refuse, under the classes that Paddle raises."""
+"""Refusals of networks, under the classes that Paddle raises."""
 
 from __future__ import annotations
 

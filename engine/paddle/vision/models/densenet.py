@@ -17,7 +17,7 @@ __all__ = ["DenseNet", "densenet121", "densenet161", "densenet169", "densenet201
 
 
 class Shape(NamedTuple):
-    """How many channels come first, how many each layer adds, how many layers each block has."""
+    """Numbers of channels at first, of channels that each layer adds, and of layers in each block."""
 
     first: int
     growth: int

@@ -86,7 +86,7 @@ class _Mixed(Layer):
 
 
 class InceptionStem(Layer):
-    """What comes before the blocks: five convolutions, pooled twice."""
+    """Layers before the blocks: five convolutions, pooled twice."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -113,7 +113,7 @@ class InvertedResidual(Layer):
 
 
 class MobileNetV3(Layer):
-    """What both sizes have in common; subclasses name their table.
+    """Base of both sizes; subclasses name their table.
 
     Args:
         scale: what the numbers of channels are multiplied with.

@@ -1,4 +1,4 @@
-"""What operators on images refuse."""
+"""Refusals of operators on images."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def psroi_pool(
 
 
 class _Regions(Layer):
-    """What layers of regions keep."""
+    """Base of the layers of regions."""
 
     def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
         super().__init__()

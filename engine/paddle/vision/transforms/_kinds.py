@@ -15,13 +15,13 @@ PIL, ARRAY, TENSOR = "PIL", "array", "tensor"
 
 
 def is_pil(img: Any) -> bool:
-    """Whether *img* is an image of PIL, which has been imported then."""
+    """Return whether *img* is an image of PIL, which has been imported then."""
     module = sys.modules.get("PIL.Image")
     return module is not None and isinstance(img, module.Image)
 
 
 def kind(img: Any, where: str) -> str:
-    """Which kind of image *img* is.
+    """Return the kind of image that *img* is.
 
     Raises:
         ArgumentTypeError: none of the three (a TypeError).

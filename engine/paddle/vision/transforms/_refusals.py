@@ -1,4 +1,4 @@
-"""What transforms refuse, under the classes that Paddle raises."""
+"""Refusals of transforms, under the classes that Paddle raises."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def _moved(img: Any, matrix: Sequence[float], width: int, height: int, interpola
 
 
 def _between(center: Any, middle: tuple[float, float]) -> tuple[float, float]:
-    """How far *center* lies from *middle*; None is the middle itself."""
+    """Return the distance of *center* from *middle*; None is the middle itself."""
     return (0.0, 0.0) if center is None else (center[0] - middle[0], center[1] - middle[1])
 
 

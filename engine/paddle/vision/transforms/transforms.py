@@ -64,7 +64,7 @@ class Compose:
 
 
 class BaseTransform:
-    """What transforms have in common: which of several inputs is changed how.
+    """Base of transforms: which of several inputs is changed how.
 
     Args:
         keys: what the inputs are, in turn: ``image``, or anything of which a subclass has a method ``_apply_…``, or
@@ -185,7 +185,7 @@ class RandomResizedCrop(BaseTransform):
 
 
 class _Flip(BaseTransform):
-    """What is exchanged with a probability."""
+    """Base of transforms that exchange something with a probability."""
 
     def __init__(self, prob: float = 0.5, keys: Any = None) -> None:
         super().__init__(keys)

@@ -100,7 +100,7 @@ class PipelineLayer(Layer):
             self.run_function.append(self._placed(str(place), item, shared))
 
     def _placed(self, place: str, item: Any, shared: dict[str, Layer]) -> Callable[[Any], Any]:
-        """What is called there; a layer is kept under its place, a shared one under its key."""
+        """Return the callable at that place; a layer is kept under its place, a shared one under its key."""
         if isinstance(item, SharedLayerDesc):
             if item.layer_name not in shared:
                 shared[item.layer_name] = self.add_sublayer(item.layer_name, item.build_layer())

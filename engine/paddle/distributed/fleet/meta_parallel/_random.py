@@ -39,7 +39,7 @@ class RNGStatesTracker:
         paddle.set_rng_state(before)
 
     def get_states_tracker(self) -> dict[str, Any]:
-        """Where each stream is."""
+        """Return the state of each stream."""
         return dict(self.states_)
 
     def set_states_tracker(self, states: dict[str, Any]) -> None:

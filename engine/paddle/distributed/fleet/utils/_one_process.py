@@ -1,4 +1,4 @@
-"""What scripts of several processes call between them: with one, gradients and parameters are already everybody's."""
+"""Calls between several processes: with one, gradients and parameters are already everybody's."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def mark_as_sequence_parallel_parameter(parameter: Any) -> None:
 
 
 def is_sequence_parallel_parameter(parameter: Any) -> bool:
-    """Whether :func:`mark_as_sequence_parallel_parameter` was called for it."""
+    """Return whether :func:`mark_as_sequence_parallel_parameter` was called for it."""
     return bool(getattr(parameter, "sequence_parallel", False))
 
 

@@ -109,7 +109,7 @@ def subm_conv2d_igemm(
     key: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """What :func:`subm_conv2d` computes; in Paddle a kernel for graphics cards."""
+    """Compute :func:`subm_conv2d`; in Paddle a kernel for graphics cards."""
     return subm_conv2d(x, weight, bias, stride, padding, dilation, groups, data_format, key)
 
 
@@ -125,7 +125,7 @@ def subm_conv3d_igemm(
     key: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """What :func:`subm_conv3d` computes; in Paddle a kernel for graphics cards."""
+    """Compute :func:`subm_conv3d`; in Paddle a kernel for graphics cards."""
     return subm_conv3d(x, weight, bias, stride, padding, dilation, groups, data_format, key)
 
 

@@ -1,4 +1,4 @@
-"""Which stored place each window of a convolution or a pooling reads: a table of whole numbers."""
+"""Table of the stored places that each window of a convolution or a pooling reads: whole numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAYOUTS = {2: "NHWC", 3: "NDHWC"}
 
 
 class SparseWindows(NamedTuple):
-    """How windows lie over the spatial dimensions."""
+    """Geometry of windows over the spatial dimensions."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
@@ -33,7 +33,7 @@ class SparseWindows(NamedTuple):
 
 
 class WindowTable(NamedTuple):
-    """What each window reads.
+    """Table of the places that each window reads.
 
     Attributes:
         places: of the windows that read something, ``[1 + rank, windows]``.
@@ -88,7 +88,7 @@ def laid(x: SparseTensor, kernel: Sequence[int], stride: Any, padding: Any, dila
 
 
 def read_by(x: SparseTensor, over: SparseWindows, ceil_mode: bool, where: str) -> WindowTable:
-    """What the windows that begin at every stride read."""
+    """Return the table of windows that begin at every stride."""
     spatial = x.shape[1:-1]
     sizes: list[int] = []
     for n, k, s, p, q, d in zip(spatial, *over, strict=True):
@@ -110,7 +110,7 @@ def read_by(x: SparseTensor, over: SparseWindows, ceil_mode: bool, where: str) -
 
 
 def read_around(x: SparseTensor, kernel: Sequence[int], dilation: Any, where: str) -> WindowTable:
-    """What windows around each stored place read; the result is stored at the same places.
+    """Return the table of windows around each stored place; the result is stored at the same places.
 
     Raises:
         UsageError: a kernel without a middle (a ValueError).
@@ -139,7 +139,7 @@ def _offsets(kernel: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _hit(places: Array, offset: tuple[int, ...], over: SparseWindows, sizes: tuple[int, ...]) -> tuple[Array, Array]:
-    """Which stored places are read at *offset* of a window, and the number of the window that does."""
+    """Return the stored places that are read at *offset* of a window, and the number of the window that does."""
     moved = [places[0].astype(np.int64)]
     inside = np.ones(places.shape[1], bool)
     rows = zip(places[1:], offset, over.stride, over.before, over.dilation, sizes[1:], strict=True)
