@@ -130,7 +130,7 @@ def ask(
 
 
 def _is_about_a_graph(error: Exception) -> bool:
-    """Whether there is no graph to go back through; the file may have raised something else afterwards."""
+    """Return whether there is no graph to go back through; the file may have raised something else afterwards."""
     from gradtool.engine.core.errors import LossError
 
     return isinstance(error, LossError) or isinstance(error.__context__, LossError)

@@ -110,7 +110,7 @@ def _raise_on_sigterm() -> Iterator[None]:
 
 
 def describe_error(error: BaseException, arguments: Sequence[str], explained: bool = False) -> tuple[list[str], int]:
-    """What is said about *error*, line by line as a terminal gets it, and the exit code that it stands for.
+    """Return the message for *error*, line by line as a terminal gets it, and its exit code.
 
     Args:
         explained: end with the code of the error, and the command that explains it.
@@ -121,7 +121,9 @@ def describe_error(error: BaseException, arguments: Sequence[str], explained: bo
 
 
 def code_of(error: BaseException) -> str:
-    """What ``gradtool explain`` knows the kind of *error* by; nothing where somebody ended the command."""
+    """Return the code by which ``gradtool explain`` knows the kind of *error*; empty where somebody ended
+    the command.
+    """
     if isinstance(error, CommandError):
         return error.code
     if isinstance(error, (click.Abort, KeyboardInterrupt, Terminated)):
@@ -166,7 +168,7 @@ def _forget(stream: TextIO) -> None:
 
 
 def _wants_details(arguments: Sequence[str]) -> bool:
-    """Whether ``-v`` was given; click's context is gone by the time an error arrives here."""
+    """Return whether ``-v`` was given; click's context is gone by the time an error arrives here."""
     return any(a == "--verbose" or (a.startswith("-v") and set(a[1:]) == {"v"}) for a in arguments)
 
 

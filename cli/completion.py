@@ -1,4 +1,4 @@
-"""What a shell offers at Tab beside commands, options and choices, which click knows itself.
+"""Completion at Tab next to commands, options and choices, which click completes itself.
 
 That is files, folders, codes, samples, and names of the parameters and operators of the model on the line. The
 model's names are read from a file of the user's cache. A model that is not in it is run once, for one backward pass

@@ -194,7 +194,7 @@ def _steps(context: click.Context, option: click.Parameter, value: Any) -> int |
 
 
 def _convert(read: Callable[[Any], T], value: Any) -> T:
-    """What *read* makes of an option's value."""
+    """Convert an option's value with *read*."""
     try:
         return read(value)
     except ValueError as error:
@@ -263,14 +263,14 @@ _MET: Final = {"unlike_paddle": ("differences", "recorded_differences"), "ran_ot
 
 
 def _collect_differences() -> dict[str, list[dict[str, str]]]:
-    """What the run met that Paddle does otherwise, or that ran otherwise; nothing where no engine was loaded."""
+    """Return the differences to Paddle that the run met; empty where no engine was loaded."""
     tables = ((entry, sys.modules.get(f"gradtool.engine.core.{name}"), get) for entry, (name, get) in _MET.items())
     return {entry: getattr(table, get)() for entry, table, get in tables if table is not None}
 
 
 @dataclass
 class Output:
-    """Where a command's results and notes go; made from the options of :func:`output_options`."""
+    """Output of a command, results and notes; made from the options of :func:`output_options`."""
 
     format: str = "text"
     file: str | None = None

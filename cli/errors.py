@@ -1,4 +1,4 @@
-"""What can go wrong on the command line, and the exit codes; ``docs/exit_codes.md`` says which findings decide them.
+"""Errors of the command line, and their exit codes; ``docs/exit_codes.md`` says which findings decide them.
 
 ====  ===========================================================
 code  meaning

@@ -40,7 +40,7 @@ TRAINED: Final = ("GT703", "GT705")
 
 @dataclass(frozen=True)
 class GateOptions:
-    """What the options of ``check`` and what files say come to.
+    """Options of ``check``, on the command line and in files.
 
     Attributes:
         models: what is known of models before any is named.
@@ -55,7 +55,7 @@ class GateOptions:
 
 
 def read_options(context: click.Context, values: dict[str, Any]) -> GateOptions:
-    """What is asked; takes the options of ``check`` out of *values*, but those that say which models and which forms.
+    """Read the options of ``check``, and take them out of *values*, except those for models and forms.
 
     Raises:
         CommandError: a file, a rule or a threshold is not there.
@@ -83,7 +83,7 @@ def codes(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def models(context: click.Context, values: dict[str, Any]) -> Models:
-    """What is known of models before any is named; takes the options out of *values*."""
+    """Return the settings of models before any is named; takes the options out of *values*."""
     from gradtool.engine.gate.discovery import Models
 
     source = click.core.ParameterSource
@@ -139,7 +139,7 @@ def _tables(tables: Sequence[Mapping[str, Any]], file: ConfigurationFile) -> Ite
 
 
 def policy(context: click.Context, values: dict[str, Any]) -> Policy:
-    """What holds for which models, files and parameters; takes the options out of *values*.
+    """Return the policy for models, files and parameters; takes the options out of *values*.
 
     Raises:
         CommandError: a file names a rule or a threshold that is not there.
@@ -211,7 +211,7 @@ def _rows(found: Settings, name: str) -> Iterator[tuple[dict[str, Any], str]]:
 def selection(
     values: dict[str, Any], severe: Mapping[str, Severity], numbers: Mapping[str, Mapping[str, float]]
 ) -> Selection:
-    """Which rules are applied, and how; takes the options out of *values*.
+    """Return the selection of rules; takes the options out of *values*.
 
     Args:
         severe, numbers: by code, the severity and the thresholds in place of the rule's own.
@@ -289,7 +289,7 @@ def _rules(selectors: Sequence[str], place: str) -> dict[str, Rule]:
 
 
 def _is_said(context: click.Context, name: str) -> bool:
-    """Whether the command line or the environment says an option."""
+    """Return whether the command line or the environment sets an option."""
     return context.get_parameter_source(name) in (
         click.core.ParameterSource.COMMANDLINE,
         click.core.ParameterSource.ENVIRONMENT,
@@ -324,7 +324,7 @@ def accept(report: Report, before: Baseline) -> tuple[Baseline, Report]:
 
 
 def cache(without: bool, folder: str) -> ResultCache | None:
-    """Where is kept what came of models; the table of rules is taken from there, too."""
+    """Return the cache for results of models; None without one. The table of rules is taken from it, too."""
     if without:
         return None
     from gradtool.engine.gate.cache import ResultCache

@@ -1,4 +1,4 @@
-"""What ``--help`` shows of a command: a first page with the options that people need first, and a whole one.
+"""Help of a command: a first page with the options that people need first, and a whole one.
 
 ``gradtool why --help`` is the first page, ``gradtool why --help all`` the whole one.
 """

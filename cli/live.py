@@ -44,7 +44,7 @@ _CALLS = 1 << 16
 
 
 class _Given(NamedTuple):
-    """How a backward pass began: its roots, the gradients given there, and the line."""
+    """Beginning of a backward pass: its roots, the gradients given there, and the line."""
 
     roots: Sequence[weakref.ref[Tensor]]
     gradients: tuple[Any, ...]
@@ -52,7 +52,7 @@ class _Given(NamedTuple):
 
 
 class Live(ABC):
-    """What a running program holds, and what happened to it; the half of a ``sessions.LiveSession`` that gives models.
+    """Contents of a running program, and its events; the half of a ``sessions.LiveSession`` that gives models.
 
     Args:
         journal: what is written in; a new one by default.
@@ -91,7 +91,7 @@ class Live(ABC):
             self._watch.enter_context(watching)
 
     def _watchers(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
-        """What is entered to watch."""
+        """Yield the contexts to enter for watching."""
         yield keep_journal(journal=self._journal)
         yield keep_graphs()
         yield state.runs.watch(self._ran)
@@ -149,7 +149,7 @@ class Live(ABC):
     # -- models -------------------------------------------------------------------------------------------------------
 
     def model_of(self, value: Any, request: Request) -> Context | None:
-        """What *value* is to the loader; None if it is no Tensor, Variable or Program.
+        """Return the context that the loader makes of *value*; None if it is no Tensor, Variable or Program.
 
         Args:
             request: its model is what answers call it.

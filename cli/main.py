@@ -162,7 +162,9 @@ def _add_command(words: list[str]) -> list[str]:
 
 
 def _may_be_a_model(word: str) -> bool:
-    """Whether a word reads like a model rather than like a command: a file, a path, a module, a name in a notebook."""
+    """Return whether a word reads like a model rather than like a command: a file, a path, a module, a name in a
+    notebook.
+    """
     from gradtool.engine.script import sessions
 
     session, where = sessions.current(), word.partition(":")[0]
@@ -176,7 +178,7 @@ _MODELS = ("words", "model", "models", "sides")
 
 
 def _names_a_model(command: click.Command, words: Sequence[str]) -> bool:
-    """Whether *command* runs a file, and *words* say which."""
+    """Return whether *command* runs a file, and *words* say which."""
     if all(option.name != "script" for option in command.params):
         return False
     try:

@@ -1,4 +1,4 @@
-"""How far a command has come, on a terminal, once it takes longer than a second; rich is imported only then."""
+"""Progress of a command on a terminal, once it takes longer than a second; rich is imported only then."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Progress:
 
 
 def pace(done: int, seconds: float, left: int | None) -> str:
-    """How fast something goes and how long what is left will take, once enough of it is done to say so.
+    """Return the pace, and the time that the rest will take, once enough of it is done to say so.
 
     >>> pace(100, 8.0, 1500)
     '12.5/s, 0:02:00 left'

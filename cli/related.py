@@ -1,4 +1,4 @@
-"""Which of a notebook's names belong to the model of a loss: models of earlier cells stay out of the answer."""
+"""Names of a notebook that belong to the model of a loss: models of earlier cells stay out of the answer."""
 
 from __future__ import annotations
 

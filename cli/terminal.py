@@ -1,4 +1,4 @@
-"""What standard output is: how wide, and whether colours are wanted there."""
+"""Standard output: its width, and whether it takes colours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def room() -> int | None:
 
 
 def use_colours(choice: str) -> bool:
-    """Whether to use colours.
+    """Return whether to use colours.
 
     Args:
         choice: ``always``, ``never``, or ``auto``: what ``NO_COLOR`` and ``FORCE_COLOR`` say, else whether standard

@@ -85,7 +85,7 @@ def _files(folders: Iterable[str]) -> Iterator[str]:
 
 
 def _difference(before: Stamps, after: Stamps) -> str:
-    """Which files changed, in words; empty if none did."""
+    """Return the files that changed, in words; empty if none did."""
     changed = sorted(f for f in {*before, *after} if before.get(f) != after.get(f))
     if not changed:
         return ""

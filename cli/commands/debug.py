@@ -121,7 +121,7 @@ def command(**values: Any) -> int:
 
 
 class Prompt:
-    """How a session is run: scripts first, then the prompt unless it is a batch."""
+    """Settings of a session: scripts first, then the prompt unless it is a batch."""
 
     def __init__(self, scripts: Sequence[str], batch: bool, color: bool | None, ascii_only: bool) -> None:
         self.scripts = scripts

@@ -91,7 +91,7 @@ def nearest(folder: str, notes: list[str] | None = None) -> list[str]:
 
 
 def _counts(path: str, strange: list[str]) -> bool:
-    """Whether a configuration file is there and belongs to the user or to root; else it goes to *strange*."""
+    """Return whether a configuration file is there and belongs to the user or to root; else it goes to *strange*."""
     if not os.path.isfile(path):
         return False
     ours = is_owned(os.lstat(path)) and is_owned(os.stat(path))
@@ -101,7 +101,7 @@ def _counts(path: str, strange: list[str]) -> bool:
 
 
 def is_owned(status: os.stat_result) -> bool:
-    """Whether a file belongs to the user or to root; True where the system has no such users."""
+    """Return whether a file belongs to the user or to root; True where the system has no such users."""
     return not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
 
 
@@ -110,7 +110,7 @@ def _note(path: str) -> str:
 
 
 def _is_about_us(project: str) -> bool:
-    """Whether a ``pyproject.toml`` has a table of ours; one that only names us is not read further."""
+    """Return whether a ``pyproject.toml`` has a table of ours; one that only names us is not read further."""
     with open(project, "rb") as file:
         data = file.read()
     if b"tool" not in data or b"gradtool" not in data:
@@ -183,7 +183,7 @@ def _say(note: str) -> None:
 
 
 def _configuration_choice(command: click.Command, words: Sequence[str]) -> tuple[str | None, bool]:
-    """What ``--config`` and ``--isolated`` say, on the command line or in the environment."""
+    """Return the values of ``--config`` and ``--isolated`` on the command line or in the environment."""
     given, isolated = os.environ.get("GRADTOOL_CONFIG"), os.environ.get("GRADTOOL_ISOLATED", "")
     if any(word.startswith(("--con", "--iso")) for word in words):
         context = click.Context(command, ignore_unknown_options=True, resilient_parsing=True)
@@ -213,7 +213,7 @@ def explain(error: click.BadParameter) -> Exception:
 
 
 def settings_of(context: click.Context) -> Settings:
-    """What files say; nothing where there are none."""
+    """Return the settings from files; empty where there are none."""
     found: Settings | None = context.meta.get(SETTINGS)
     if found is None:
         from . import settings

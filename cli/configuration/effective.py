@@ -1,4 +1,4 @@
-"""What holds for commands, and where it comes from."""
+"""Settings in effect for commands, and their origins."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _command_rows(found: Settings, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _default(option: click.Parameter) -> Any:
-    """What an option is when nobody says it, in JSON's types."""
+    """Return the default of an option, in JSON's types."""
     assert isinstance(option, click.Option)
     value = option.default
     if option.multiple:
@@ -65,7 +65,7 @@ def _default(option: click.Parameter) -> Any:
 
 
 def tables(found: Settings) -> list[dict[str, Any]]:
-    """What stands in the tables of the gate: key, value and origin, the stronger file's where both say it."""
+    """Return the rows of the gate's tables: key, value and origin, the stronger file's where both set it."""
     told: dict[tuple[str, str], dict[str, Any]] = {}
     for name in gate.TABLES:
         for values, source in found.tables(name):

@@ -33,7 +33,7 @@ class ConfigurationFile:
 
     @property
     def folder(self) -> str:
-        """Where it lies: what relative paths in it are relative to."""
+        """Folder of the file: what relative paths in it are relative to."""
         return os.path.dirname(self.path)
 
     def place(self, path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What may stand in a file that is no option of a command: models, rules, and what is ignored where."""
+"""Entries of a configuration file that are no options of a command: models, rules, and what is ignored where."""
 
 from __future__ import annotations
 

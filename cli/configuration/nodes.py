@@ -1,4 +1,4 @@
-"""What may stand in a configuration file: values, lists and tables, each of which checks and describes itself."""
+"""Entries of a configuration file: values, lists and tables, each of which checks and describes itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a file.
+    """Problem in a file.
 
     Attributes:
         path: the key that is wrong.
@@ -56,7 +56,7 @@ class ListNode:
     doc: str = ""
 
     def problems(self, value: Any, path: Path) -> Iterator[Problem]:
-        """What is wrong with it and with each of its members."""
+        """Yield the problems with it and with each of its members."""
         if not isinstance(value, list):
             what = "a list of tables" if isinstance(self.of, TableNode) else f"a list, each {self.of.expected}"
             yield Problem(path, f"expected {what}, came {quote(value)}")
@@ -89,7 +89,7 @@ class TableNode:
     doc: str = ""
 
     def problems(self, value: Any, path: Path) -> Iterator[Problem]:
-        """What is wrong with it and with what stands in it."""
+        """Yield the problems with it and with its contents."""
         if not isinstance(value, dict):
             yield Problem(path, f"expected a table, came {quote(value)}")
             return

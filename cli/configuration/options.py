@@ -44,7 +44,7 @@ class OptionSetting:
 
     @property
     def inside(self) -> Inside | None:
-        """How it names a path; None where it names none that a file may say."""
+        """Form in which it names a path; None where it names none that a file may say."""
         return self.use if isinstance(self.use, Inside) else None
 
     @property
@@ -112,7 +112,7 @@ def options_by_command() -> dict[str, dict[str, OptionSetting]]:
 
 @cache
 def shared_options() -> dict[str, Node]:
-    """What may stand outside the tables of commands: options that most commands that have them mean alike.
+    """Return the settings outside the tables of commands: options that most commands that have them mean alike.
 
     A command whose option of that name means something else (``graph --color``) takes nothing from there.
     """
@@ -128,13 +128,13 @@ def shared_options() -> dict[str, Node]:
 
 
 def takes(setting: OptionSetting) -> bool:
-    """Whether an option means what stands outside the tables of commands."""
+    """Return whether a setting outside the tables of commands applies to an option."""
     node = shared_options().get(setting.key)
     return node is not None and _option_type(node) == _option_type(setting.node)
 
 
 def _option_type(node: Node) -> str:
-    """What two options that are the same have in common: their type."""
+    """Return the type that two options share if they are the same."""
     if isinstance(node, ListNode):
         return f"list of {_option_type(node.of)}"
     assert isinstance(node, nodes.ValueNode)

@@ -1,4 +1,4 @@
-"""Which options a configuration file may set: one table, and each option of each command has a class in it.
+"""Options that a configuration file may set: one table, and each option of each command has a class in it.
 
 A file lies in a folder that somebody may have downloaded. It may say how an answer looks and what is asked. The paths
 that it names lie below its own folder. It never names a host, a program, a model to run or an expression, and it never

@@ -44,7 +44,7 @@ _MEANINGS: Final = "it means different things in different commands: set it in t
 
 @cache
 def _command_table(name: str) -> TableNode:
-    """What may stand in the table of a command."""
+    """Return the node for the table of a command."""
     settings = options.command_options(name, commands.load(name)).values()
     refused = {s.key: s.refused for s in settings if s.refused is not None}
     own = {s.key: s.node for s in settings if s.refused is None}
@@ -53,7 +53,7 @@ def _command_table(name: str) -> TableNode:
 
 
 def _problems(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """What is wrong with what a file says; as far as can be, only commands that it has tables of are loaded."""
+    """Yield the problems in a file; where possible, only commands that it has tables of are loaded."""
     names = frozenset(commands.every())
     if not all(key in gate.TABLES or (key in names and isinstance(value, dict)) for key, value in values.items()):
         yield from table().problems(values, ())
@@ -71,7 +71,7 @@ def _doc(name: str) -> str:
 
 @dataclass(frozen=True)
 class Said:
-    """What files say for a command.
+    """Settings of files for one command.
 
     Attributes:
         values: by parameter.
@@ -86,7 +86,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Settings:
-    """What files say.
+    """Settings of files.
 
     Attributes:
         sources: the files, the stronger one last.
@@ -95,7 +95,7 @@ class Settings:
     sources: Sequence[ConfigurationFile]
 
     def of_command(self, name: str, command: click.Command) -> Said:
-        """What the files say for a command."""
+        """Return the settings for a command."""
         told = Said({}, {}, {})
         for setting, value, source, path in self.said(name, command):
             resolved = _resolve(value, setting, source, path)
@@ -106,7 +106,7 @@ class Settings:
         return told
 
     def said(self, name: str, command: click.Command) -> Iterator[tuple[OptionSetting, Any, ConfigurationFile, Path]]:
-        """What the files say for a command, the stronger later: option, value, file and key."""
+        """Yield the settings for a command, the stronger later: option, value, file and key."""
         settings = options.command_options(name, command) if self.sources else {}
         tables = {*gate.TABLES, *commands.every()}  # --backward has the name of a command
         section = options.section(name)
@@ -122,7 +122,7 @@ class Settings:
                     yield settings[key], value, source, (*section, key)
 
     def tables(self, name: str) -> Iterator[tuple[Any, ConfigurationFile]]:
-        """What the files say in a table of the gate, the stronger later."""
+        """Yield the entries in a table of the gate, the stronger later."""
         for source in self.sources:
             if name in source.values:
                 yield source.values[name], source
@@ -150,7 +150,7 @@ def _resolve(value: Any, setting: OptionSetting, source: ConfigurationFile, path
 
 
 def read(names: Sequence[str]) -> Settings:
-    """What files say.
+    """Read the settings in files.
 
     Raises:
         CommandError: a file cannot be read, or holds what it cannot; all of that is told.
@@ -165,6 +165,6 @@ def read(names: Sequence[str]) -> Settings:
 
 
 def _key(path: Path) -> str:
-    """What a message calls a key."""
+    """Return the name of a key in messages."""
     keys = [str(key) for key in path if not isinstance(key, int)]
     return f"{'.'.join(keys)}: " if keys else ""

@@ -104,7 +104,7 @@ def search(text: str) -> list[CookbookPage]:
 
 
 def _phrases(question: CookbookPage) -> tuple[str, ...]:
-    """Where words of a search may stand: the title, the symptoms, the name of the command."""
+    """Return the places to search: the title, the symptoms, the name of the command."""
     return (question.title, *question.symptoms, question.command.split()[1])
 
 

@@ -1,4 +1,4 @@
-"""What ends the help of a command: three examples on the sample models, its exit codes, its page in the cookbook.
+"""End of the help of a command: three examples on the sample models, its exit codes, its page in the cookbook.
 
 The examples run as they stand where ``gradtool self samples copy all .`` has been; tests run them.
 """
@@ -13,7 +13,7 @@ _ALWAYS = "a finding"
 
 @dataclass(frozen=True)
 class Guidance:
-    """What the help of one command ends with.
+    """End of the help of one command.
 
     Attributes:
         examples: command lines without ``gradtool``.

@@ -16,7 +16,7 @@ SECTION = 1
 
 
 def name(command: str) -> str:
-    """What the page of a command is called; of ``""`` that of gradtool itself."""
+    """Return the name of a command's page; of ``""`` that of gradtool itself."""
     return f"gradtool-{commands.file_name(command).replace('_', '-')}" if command else "gradtool"
 
 

@@ -34,7 +34,7 @@ class Message:
 
     @property
     def title(self) -> str:
-        """What happened, and what to change, in two sentences."""
+        """Event and remedy in two sentences."""
         return f"{self.meaning}. {self.remedy}."
 
 

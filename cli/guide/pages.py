@@ -15,7 +15,7 @@ SECTIONS = ("What it means", "Why", "What to do", "Example")
 
 @dataclass(frozen=True)
 class ErrorPage:
-    """What is said about one kind of error.
+    """Page about one kind of error.
 
     Attributes:
         code: ``GT-E205``; once published it is never given to something else.

@@ -33,7 +33,7 @@ class SampleModel:
 
     @property
     def file(self) -> str:
-        """What the file is called where it is copied to."""
+        """Name of the file where it is copied to."""
         return f"{self.name}.py"
 
 

@@ -25,7 +25,7 @@ _NAMES = ("v", "g", "cur", "fwd", "ins", "outs", "dout")
 
 
 class SessionStatus:
-    """What ``%gdebug`` answers: an open session, which says where it stands.
+    """Answer of ``%gdebug``: an open session, which shows its position.
 
     ``d.v["w@GRAD"]`` is a tensor at the cursor, ``d.cur`` the operator there with ``d.ins`` and ``d.outs``; ``d.fwd``,
     ``d.dout`` and ``d.g`` are what they are in the session's own expressions.
@@ -54,7 +54,7 @@ class SessionStatus:
 
 
 class CellOutput:
-    """What came of a cell of the session.
+    """Result of a cell of the session.
 
     Attributes:
         value: the value of an expression, or what a verb gives to go on with; else the text.
@@ -117,8 +117,9 @@ class Debugger:
 
 @contextlib.contextmanager
 def _as_recorded(book: Notebook) -> Iterator[None]:
-    """What the user's own rules find when they run again: their mode, ``import paddle``, and random numbers that
-    are not the notebook's, which go on as if nothing had been drawn."""
+    """Set up what the user's own rules find when they run again: their mode, ``import paddle``, and random numbers that
+    are not the notebook's, which go on as if nothing had been drawn.
+    """
     with state.keep_state(), _alias.active():
         state.random.reset(0)
         if book.session.timeline.mode == "static":

@@ -127,7 +127,7 @@ class Extension:
         return self._run(_words(line))
 
     def _run(self, words: list[str]) -> CommandOutput | SessionStatus | None:
-        """What a command line answers; None if everything was written to files."""
+        """Return the answer to a command line; None if everything was written to files."""
         shown, before = CommandOutput(), self.session.book
         with capture_views(shown):
             code = cli.main(words, prog_name="gradtool", standalone_mode=False)

@@ -1,4 +1,4 @@
-"""What the magics are called.
+"""Names of the magics.
 
 One rule: the magic of a command has the command's name, and that of a verb of the debugger, or of a short form of one,
 a ``g`` in front. So have commands whose name is a magic of IPython's own, in any version: ``%debug`` is IPython's,

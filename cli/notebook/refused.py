@@ -1,4 +1,4 @@
-"""What gradtool refuses in a notebook: short messages in place of tracebacks."""
+"""Refusals in a notebook: short messages in place of tracebacks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .names import as_magic
 
 
 class Refused(Exception):
-    """What gradtool refuses, shown in a notebook as the command line shows it; the cell fails, the kernel goes on."""
+    """Refusal, shown in a notebook as the command line shows it; the cell fails, the kernel goes on."""
 
     def __init__(self, lines: Sequence[str], code: int) -> None:
         super().__init__(lines[0])
@@ -16,7 +16,7 @@ class Refused(Exception):
         self.code = code
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in place of a traceback: the frames in between are gradtool's own."""
+        """Return the lines in place of a traceback, for IPython: the frames in between are gradtool's own."""
         return [f"error: {self.lines[0]}", *self.lines[1:]]
 
 

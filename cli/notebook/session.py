@@ -21,7 +21,7 @@ from ..live import Live
 
 
 class NotebookSession(Live):
-    """What a notebook's models are, and what happened to them; a ``sessions.LiveSession``.
+    """Models of a notebook, and their events; a ``sessions.LiveSession``.
 
     While cells run they are watched, so that a loss in the notebook is explained as well as one in a file.
 
@@ -55,7 +55,7 @@ class NotebookSession(Live):
     # -- names --------------------------------------------------------------------------------------------------------
 
     def cell(self) -> str:
-        """What the cell that is running is called: ``In[3]``."""
+        """Return the name of the running cell: ``In[3]``."""
         frame: Any = sys._getframe(1)
         while frame is not None:
             name = self.cell_name(frame.f_code.co_filename)
@@ -89,7 +89,7 @@ class NotebookSession(Live):
         return self._cells.get(name)
 
     def has(self, name: str) -> bool:
-        """Whether *name* is that of a cell, of a program, or of something computed."""
+        """Return whether *name* is that of a cell, of a program, or of something computed."""
         return name in self._cells or self._is_model(self.names().get(name))
 
     @staticmethod
@@ -100,7 +100,7 @@ class NotebookSession(Live):
         return isinstance(value, (Variable, Program))
 
     def value(self, name: str) -> Any:
-        """What the notebook has under a name, or None."""
+        """Return the notebook's value of a name, or None."""
         return self.names().get(name)
 
     def start_debugging(self, book: Notebook) -> None:

@@ -1,4 +1,4 @@
-"""What a magic answers: an object that shows itself in a notebook, in static HTML that needs no script and no style."""
+"""Answer of a magic: an object that shows itself in a notebook, in static HTML that needs no script and no style."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class CommandOutput:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to show, since all of it was written to files."""
+        """True if there is nothing to show, since all of it was written to files."""
         return not (self._text or self.notes)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a test claims of the gradients of a loss; public as ``gradtool.testing``.
+"""Assertions about the gradients of a loss; public as ``gradtool.testing``.
 
 A claim that does not hold raises an :class:`AssertionError` that says which parameter, which operator and which line,
 and what would mend it. Its traceback ends in the test.
@@ -99,7 +99,7 @@ def assert_all_parameters_get_gradients(
 
 
 def _lacks(answer: Answer, zero: bool) -> bool:
-    """Whether what an answer is about gets no gradient that is of any use, and nobody froze it."""
+    """Return whether the subject of an answer gets no useful gradient, and nobody froze it."""
     if answer.verdict.is_intended:
         return False
     if answer.verdict is Verdict.NOT_FINITE:

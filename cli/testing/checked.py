@@ -1,4 +1,4 @@
-"""What ``gradtool check`` says of the models of a test run: asked once, of all of them together.
+"""Findings of ``gradtool check`` in the models of a test run: asked once, of all of them together.
 
 The settings are those of ``check`` in this folder: configuration files, the environment, then ``--gradtool-select`` and
 ``--gradtool-ignore``. Waivers of files that several models read, and the baseline, need all models at once.
@@ -64,7 +64,7 @@ class Gate:
             return self.asked.models.named([os.path.relpath(path)])
 
     def names(self, path: str) -> bool:
-        """Whether the configuration speaks of a file, or is in it and speaks of models that are no files."""
+        """Return whether the configuration names a file, or is in it and names models that are no files."""
         return os.path.abspath(path) in self.files
 
     @cached_property
@@ -75,7 +75,7 @@ class Gate:
         return [os.path.normpath(os.path.join(self.folder, file)) for file in dict.fromkeys(told)]
 
     def report(self, subject: Subject, all_: Sequence[Subject]) -> Report:
-        """What is found in a model; the first time, all of them are checked.
+        """Return the findings in a model; the first time, all of them are checked.
 
         Args:
             subject: one of *all_*.
@@ -103,7 +103,7 @@ class Gate:
         self._reports |= {id(s): whole.of(n.name) for s, n in zip(all_, named, strict=True)}
 
     def fails(self, report: Report) -> bool:
-        """Whether ``gradtool check`` would."""
+        """Return whether ``gradtool check`` would fail."""
         return bool(report.findings) and not self.asked.exit_zero
 
 

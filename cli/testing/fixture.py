@@ -30,7 +30,7 @@ class GradientsFixture:
         return _answer(loss, Backward(**{"run": True, **words}), feed)
 
     def why(self, loss: Any, *variables: str, feed: Mapping[str, Any] | None = None, **words: Any) -> Verdicts:
-        """What ``gradtool why`` says of some tensors, or of all parameters."""
+        """Return the verdicts of ``gradtool why`` about some tensors, or about all parameters."""
         return _answer(loss, Why(variables=variables, **words), feed)
 
     def stats(self, loss: Any, *, feed: Mapping[str, Any] | None = None, **words: Any) -> Sizes:
@@ -38,7 +38,7 @@ class GradientsFixture:
         return _answer(loss, Stats(**words), feed)
 
     def nan(self, loss: Any, *, feed: Mapping[str, Any] | None = None) -> Births:
-        """Where NaN and infinity are born, as ``gradtool nan``."""
+        """Return the places where NaN and infinity are born, as ``gradtool nan``."""
         with held.request_for(loss, feed) as (holder, request):
             return holder.births_of(request)
 

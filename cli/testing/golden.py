@@ -19,13 +19,13 @@ _written: list[str] = []
 
 
 def path(file: str | os.PathLike[str], holder: TestedSession | None) -> Path:
-    """Where *file* lies: beside the test, unless the path is a whole one."""
+    """Return the path of *file*: next to the test, unless the path is a whole one."""
     folder = Path(holder.file).parent if holder is not None and holder.file else Path()
     return folder / file
 
 
 def compare(outline: Outline, file: Path, *, update: bool) -> str:
-    """What differs between a graph and the one that *file* keeps; empty if nothing does.
+    """Return the differences between a graph and the one that *file* keeps; empty if there are none.
 
     Args:
         update: write the file where there is none, or where it differs, and find no difference.

@@ -37,7 +37,7 @@ _RUNNERS = ("_pytest", "pluggy", "unittest")
 
 
 class TestedSession(Live):
-    """What a test holds, and what happened in it; a ``sessions.LiveSession``.
+    """Tensors of a test, and its events; a ``sessions.LiveSession``.
 
     Args:
         name: what answers call the model.
@@ -144,7 +144,7 @@ class TestedSession(Live):
             self.loss, self._names = before
 
     def births_of(self, request: Request) -> Births:
-        """Where NaN and infinity are born in the model of a request that :meth:`about` gave.
+        """Return the places where NaN and infinity are born in the model of a request that :meth:`about` gave.
 
         What was born forward, before anyone asked, was seen by :attr:`hunt`.
         """
@@ -168,7 +168,7 @@ class TestedSession(Live):
         return None
 
     def has(self, name: str) -> bool:
-        """Whether *name* is that of the loss."""
+        """Return whether *name* is that of the loss."""
         return name == self.name
 
     def live(self, request: Request) -> Context | None:
@@ -199,7 +199,7 @@ _current: list[TestedSession] = []
 
 
 def current() -> TestedSession | None:
-    """What the running test holds; None where no test is watched."""
+    """Return the session of the running test; None where no test is watched."""
     return _current[-1] if _current else None
 
 
@@ -251,7 +251,8 @@ class _Values(Mapping[str, Any]):
 def request_for(
     loss: Any, feed: Mapping[str, Any] | None = None, *, graph_will_do: bool = False
 ) -> Iterator[tuple[TestedSession, Request]]:
-    """What holds *loss*, and a request for its model; a function is called under watch and gives the loss.
+    """Yield the session that holds *loss*, and a request for its model; a function is called under watch and gives the
+    loss.
 
     Args:
         feed: arrays by name for a static program.
@@ -278,7 +279,7 @@ def _loss_in(value: Any) -> Any:
 
 
 def names_of_callers() -> dict[str, Any]:
-    """What the functions of the user's that are running call their values, those of inner functions before others."""
+    """Return the values by name in the user's functions that are running, those of inner functions before others."""
     frames: list[FrameType] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

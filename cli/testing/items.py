@@ -10,7 +10,7 @@ import pytest
 
 
 def is_marked(file: Path) -> bool:
-    """Whether a file says that it is a model, in a line ``# gradtool: model``."""
+    """Return whether a file declares that it is a model, in a line ``# gradtool: model``."""
     from gradtool.engine.gate import subject
 
     try:
@@ -20,7 +20,7 @@ def is_marked(file: Path) -> bool:
 
 
 def is_configured(file: Path, config: pytest.Config) -> bool:
-    """Whether ``[[models]]`` of the configuration speaks of a file."""
+    """Return whether ``[[models]]`` of the configuration names a file."""
     from .checked import gate_of
 
     return gate_of(config).names(str(file))
@@ -102,6 +102,6 @@ class ModelItem(pytest.Item):
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """What stands over a failure."""
+        """Return the heading of a failure."""
         name = self.model.name
         return self.path, None, f"gradtool check {self.model.target}{'' if name == self.model.target else f' ({name})'}"

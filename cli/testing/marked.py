@@ -58,7 +58,8 @@ class HeldEvidence(Evidence):
 
 
 def failure(item: Any) -> str:
-    """What the rules find in what a marked test backpropagated, as text; empty where nothing makes it fail.
+    """Return the findings of the rules in what a marked test backpropagated, as text; empty where nothing makes it
+    fail.
 
     Asked about is its last backward pass, as ``gradtool check`` asks about a file's.
 
@@ -110,7 +111,7 @@ def _report(holder: held.TestedSession, words: dict[str, Any]) -> Report:
 
 
 def _name(loss: Any, names: Mapping[str, Any]) -> str:
-    """What the test calls a loss."""
+    """Return the test's name for a loss."""
     return next((name for name, value in names.items() if value is loss), "a loss without a name")
 
 

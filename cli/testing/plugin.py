@@ -84,7 +84,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def _asks(item: pytest.Item) -> bool:
-    """Whether a test asks about gradients: by the fixture, the marker, or an assertion that its module imports."""
+    """Return whether a test queries gradients: by the fixture, the marker, or an assertion that its module imports."""
     if _FIXTURE in getattr(item, "fixturenames", ()) or item.get_closest_marker(MARKER) is not None:
         return True
     if _ASSERTIONS not in sys.modules:

@@ -25,7 +25,7 @@ Reader = Callable[[str], Mapping[str | None, Any]]
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path has a protocol."""
+    """Return whether a path has a protocol."""
     return "://" in path
 
 
@@ -37,7 +37,7 @@ def must_be_there(path: str) -> None:
 
 
 def identity(path: str) -> str:
-    """What stands for the contents of a file; of one behind a protocol, what its file system says of it."""
+    """Return the identity of a file's contents; of one behind a protocol, as its file system reports it."""
     if is_remote(path):
         system, inner = file_system(path)
         try:
@@ -54,7 +54,7 @@ def identity(path: str) -> str:
 
 
 def length(path: str) -> int:
-    """How many rows a file has.
+    """Return the number of rows in a file.
 
     Raises:
         CommandError: it cannot be read, or its arrays differ in that.

@@ -11,7 +11,7 @@ _PIECE: Final = 1 << 20
 
 
 def digest_file(path: str) -> str:
-    """What a file or a folder of arrays holds; of a folder, the names, sizes and times of its files."""
+    """Return the digest of a file or a folder of arrays; of a folder, the names, sizes and times of its files."""
     digest = hashlib.sha256()
     if os.path.isdir(path):
         for where, folders, files in os.walk(path):
@@ -28,7 +28,7 @@ def digest_file(path: str) -> str:
 
 
 def digest_parts(parts: Iterable[tuple[str, object]]) -> str:
-    """What stands for a folder behind a protocol: the names of its files, and what stands for each of them."""
+    """Return the digest of a folder behind a protocol: the names of its files, and what stands for each of them."""
     digest = hashlib.sha256()
     for name, told in parts:
         digest.update(f"{name}\0{told}\n".encode("utf-8", "surrogatepass"))

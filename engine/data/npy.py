@@ -43,7 +43,7 @@ class ByteStream(Protocol):
 
 
 class Header(NamedTuple):
-    """What comes before an array's bytes.
+    """Header before an array's bytes.
 
     Attributes:
         dtype: the type of its elements, in the byte order of the file.

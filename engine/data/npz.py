@@ -73,7 +73,7 @@ def map_arrays(path: str, fail: Fail) -> dict[str | None, Array]:
 
 
 def _head(file: BinaryIO, size: int, fail: Fail) -> npy.Header:
-    """What an ``.npy`` file says of its array, all of which is there."""
+    """Read the header of an ``.npy`` file whose array is all there."""
     head = npy.header(file, fail)
     if head.nbytes != size - head.length:
         fail(f"it is cut short or was changed: {head.nbytes} bytes are declared, and {size - head.length} are there")

@@ -21,12 +21,14 @@ _METADATA: Final = ("zarr.json", ".zarray", ".zgroup")
 
 
 def is_store(path: str) -> bool:
-    """Whether a path is that of a store, or leads into one."""
+    """Return whether a path is that of a store, or leads into one."""
     return any(part.lower().endswith(".zarr") for part in path.replace(os.sep, "/").split("/"))
 
 
 def stamp(path: str) -> tuple[object, ...]:
-    """What changes when arrays of a store come, go or get another shape; their chunks are read every time."""
+    """Return a stamp that changes when arrays of a store come, go or get another shape; their chunks are read every
+    time.
+    """
     folders = (glob.escape(path), os.path.join(glob.escape(path), "*"))
     files = [file for folder in folders for name in _METADATA for file in glob.glob(os.path.join(folder, name))]
     return tuple((file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in sorted(files))
@@ -77,7 +79,7 @@ class StoredArray:
 
 @contextmanager
 def _read(path: str) -> Iterator[None]:
-    """What a damaged store raises depends on what is damaged: metadata, a chunk, what its codec makes of it."""
+    """Turn the errors of a damaged store into one: metadata, a chunk, what its codec makes of it."""
     try:
         yield
     except FileNotFoundError:

@@ -22,7 +22,7 @@ _FORMS: Final = "--feed FILE[17], FILE[320:384] (384 is not among them), FILE[5,
 
 
 def is_of_rows(word: str) -> bool:
-    """Whether *word* says rows of a file; not where a file has that very name."""
+    """Return whether *word* selects rows of a file; not where a file has that very name."""
     return _WORD.fullmatch(word) is not None and not os.path.exists(word)
 
 

@@ -106,7 +106,7 @@ class Baseline:
 
 
 def accepts(finding: Finding) -> bool:
-    """Whether a baseline may hold it."""
+    """Return whether a baseline may hold it."""
     return finding.code not in _NOT_ACCEPTED
 
 

@@ -1,4 +1,4 @@
-"""What came of models that have not changed since, kept in a folder: a file of JSON for each.
+"""Results of models that have not changed, kept in a folder: a file of JSON for each.
 
 An entry stands under a key of all that is known before a model runs: its name and settings, the rules and their
 thresholds, the versions of gradtool, Python and NumPy. It holds what the run has used beside that (:mod:`.usage`), and
@@ -55,7 +55,7 @@ class ResultCache:
         self._new: dict[str, bytes] = {}
 
     def find(self, job: Job) -> CheckedModel | None:
-        """What came of a job, if all that it depends on is as it was."""
+        """Return the result of a job, if nothing that it depends on has changed."""
         data = _read(self._path(job))
         if data is None:
             return None
@@ -123,7 +123,7 @@ class ResultCache:
         return [os.getcwd(), *(hashlib.sha256(v.encode("utf-8", "surrogateescape")).hexdigest() for v in variables)]
 
     def _holds(self, used: Mapping[str, Any]) -> bool:
-        """Whether everything that a run used is as it was."""
+        """Return whether everything that a run used is unchanged."""
         if any(self._digest(file) != digest for file, digest in used["files"].items()):
             return False
         if any(unchanged.listing(folder) != names for folder, names in used["folders"].items()):
@@ -135,7 +135,7 @@ class ResultCache:
         return used["environment"] is None or used["environment"] == unchanged.environment()
 
     def _digest(self, file: str) -> str | None:
-        """What a file holds, read once for all models."""
+        """Return the digest of a file, read once for all models."""
         if file not in self._digests:
             self._digests[file] = unchanged.digest(file)
         return self._digests[file]
@@ -174,7 +174,7 @@ def _entry(data: Mapping[str, Any]) -> bytes:
 
 
 def _read(path: str) -> dict[str, Any] | None:
-    """What :func:`_entry` made; None for anything else."""
+    """Read what :func:`_entry` made; None for anything else."""
     body = sealed.read(path)
     if body is None:
         return None

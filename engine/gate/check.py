@@ -24,7 +24,7 @@ TIMEOUT = 300.0
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """Which rules are applied, and what makes the gate fail.
+    """Rules to apply, and conditions that make the gate fail.
 
     Attributes:
         golden: the file that keeps the model's graph, or a folder with such a file for each model.
@@ -107,7 +107,7 @@ class Check:
         return whole
 
     def _here(self, jobs: Sequence[Job]) -> list[CheckedModel]:
-        """What comes of jobs in this process, one after the other; of one alone, it may be known already."""
+        """Return the results of jobs in this process, one after the other; of one alone, it may be known already."""
         if len(jobs) != 1 or self.cache is None or not _lies_in_files(jobs[0]):
             from . import checking
 
@@ -137,12 +137,16 @@ def _say(result: CheckedModel) -> None:
 
 
 def _usual(jobs: Sequence[Job]) -> int:
-    """How many models are checked side by side unless somebody says it; what comes on standard input is read here."""
+    """Return the number of models to check side by side unless a number is given; a model on standard input is read
+    here.
+    """
     return 0 if len(jobs) < 2 or not all(map(_lies_in_files, jobs)) else os.cpu_count() or 1
 
 
 def _lies_in_files(job: Job) -> bool:
-    """Whether another process finds the model, and not only this one: on standard input, or in its notebook."""
+    """Return whether another process finds the model: it is neither on standard input nor in the notebook of this
+    process.
+    """
     from ..script import sessions
 
     return job.subject.target.partition(":")[0] != "-" and sessions.current() is None

@@ -1,4 +1,4 @@
-"""What comes of checking one model, in another process or in this one."""
+"""Result of checking one model, in another process or in this one."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Job:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Job:
-        """What :meth:`data` gave."""
+        """Read a job from what :meth:`data` returned."""
         subject, selection = Subject.of(data["subject"]), Selection.of(data["selection"])
         return cls(subject=subject, selection=selection, golden=data["golden"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedModel:
-    """What comes of checking one model.
+    """Result of checking one model.
 
     Attributes:
         findings: in the order of files and lines; each root cause as often as rules found it.
@@ -71,7 +71,7 @@ class CheckedModel:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> CheckedModel:
-        """What :meth:`data` gave."""
+        """Read a result from what :meth:`data` returned."""
         return cls(
             findings=[Finding.restored(f) for f in data["findings"]],
             waivers=[Waiver.of(w) for w in data["waivers"]],

@@ -33,7 +33,8 @@ BACKWARD_FAILS = "GT108"
 def findings(
     request: Request, name: str, selection: Selection, feed: str | None = None, golden: str | None = None
 ) -> list[Finding]:
-    """What the rules find in a model, in the order of files and lines; a model that raises is a finding itself.
+    """Return the findings of the rules in a model, in the order of files and lines; a model that raises is a finding
+    itself.
 
     Args:
         request: how it is loaded.
@@ -48,14 +49,14 @@ def findings(
 
 
 def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
-    """What the rules find in a model that there is evidence of; as :func:`findings`."""
+    """Return the findings in a model that there is evidence of; as :func:`findings`."""
     with contextlib.closing(evidence), showing.once():
         found = [_weighed(f, selection) for f in _found(evidence, selection)]
         return roots([replace(f, scope=evidence.scope) for f in found])
 
 
 def checked(job: Job, *, strict: bool = False) -> CheckedModel:
-    """What comes of a model: every finding, also where several have one cause, and the waivers in its files.
+    """Check a model: every finding, also where several have one cause, and the waivers in its files.
 
     Args:
         strict: what cannot be asked for is an error; else it is a finding about the model.
@@ -68,7 +69,7 @@ def checked(job: Job, *, strict: bool = False) -> CheckedModel:
 
 
 def watched(job: Job, *, strict: bool = False) -> CheckedModel:
-    """What comes of a model, and what it depended on, of the first one that this process watches.
+    """Check a model, and record what it depended on if this process watches no other yet.
 
     Args:
         strict: as in :func:`checked`.
@@ -91,7 +92,7 @@ def watched(job: Job, *, strict: bool = False) -> CheckedModel:
 
 
 def _checked(job: Job, strict: bool) -> tuple[CheckedModel, dict[str, str]]:
-    """What comes of a model, and by name the files of the modules that were looked for."""
+    """Check a model; return by name also the files of the modules that were looked for."""
     subject = job.subject
     return _of_evidence(Evidence(subject.request(), subject.name, subject.feed, job.golden), job, strict)
 
@@ -162,7 +163,9 @@ def _by(rule: Rule, evidence: Evidence, selection: Selection) -> Iterator[Findin
 
 
 def _reasons(evidence: Evidence, selection: Selection, chosen: Iterable[Rule]) -> list[Finding]:
-    """What ran before a file raised, looked at for why it did: numbers that are none are refused by what needs some."""
+    """Return findings about why a file raised, in what ran before: numbers that are none are refused by what needs
+    some.
+    """
     evidence.partial = True
     found: list[Finding] = []
     for rule in chosen:

@@ -1,4 +1,4 @@
-"""Which models are checked: those that are named, and those in folders that say so themselves or are configured."""
+"""Models to check: those that are named, and those in folders that say so themselves or are configured."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_ENTERED = frozenset({"__pycache__", "node_modules", "site-packages", "build
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
-    """What is known of models before any is named.
+    """Known models, before any is named.
 
     Attributes:
         options: how they are loaded unless something else is said.
@@ -77,7 +77,7 @@ class Models:
 
     @property
     def _as_module(self) -> bool:
-        """Whether the words are names of modules, as behind ``python -m``."""
+        """True if the words are names of modules, as behind ``python -m``."""
         return bool(self.options.get("as_module"))
 
     def _without_words(self) -> Iterator[Subject]:
@@ -160,7 +160,7 @@ def _as_here(path: str) -> str:
 
 
 def name_of(target: str) -> str:
-    """What findings call a model: its path from the current folder, with ``/``."""
+    """Return the name of a model in findings: its path from the current folder, with ``/``."""
     if not os.path.isabs(target) and not target.startswith("."):
         return target.replace(os.sep, "/")
     try:
@@ -206,7 +206,9 @@ def _same(path: str, other: str) -> bool:
 
 
 def _is_meant(model: Subject, word: str) -> bool:
-    """Whether a configured model is the one that *word* names; a file that is there is no module because of a file."""
+    """Return whether a configured model is the one that *word* names; a file that is there is no module because of a
+    file.
+    """
     if model.options.get("as_module") and os.path.exists(word):
         return False
     return _same(model.target, word) or _same(model.file, word)

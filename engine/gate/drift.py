@@ -60,7 +60,7 @@ def _must_stay(file: str) -> None:
 
 
 def drift(request: Request, file: str, notes: Notes) -> GraphDifference:
-    """What differs between the graph that *file* keeps and that of a model.
+    """Return the differences between the graph that *file* keeps and that of a model.
 
     Raises:
         CommandError: there is no such file.

@@ -1,4 +1,4 @@
-"""What rules look at: the answers about a model, each of them asked for once and only if a rule wants it."""
+"""Evidence for rules: the answers about a model, each of them asked for once and only if a rule wants it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class OtherLoss:
 
     @cached_property
     def verdicts(self) -> Verdicts:
-        """What ``why`` says of it."""
+        """Verdicts of ``why`` about it."""
         return self._evidence.verdicts_of(self._request)
 
     @cached_property
@@ -100,10 +100,10 @@ class Evidence:
         self.verbose = 0
 
     def note(self, text: str) -> None:
-        """What is told while the model is loaded is nothing to a gate."""
+        """Ignore a note from loading the model: it is nothing to a gate."""
 
     def note_stop(self, text: str) -> None:
-        """What was not looked at is a finding of its own."""
+        """Record what was not looked at: it is a finding of its own."""
         self.incomplete = True
         self._stops[text] = None
 
@@ -126,7 +126,7 @@ class Evidence:
         self._untried.append(what)
 
     def asked(self, code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """What the rule of that code finds; it asks as it goes."""
+        """Yield the findings of the rule of that code; queries run on the way."""
         yield from findings
 
     @property
@@ -282,7 +282,9 @@ class Evidence:
 
     @property
     def losses(self) -> Iterator[tuple[str, Verdicts]]:
-        """What ``why`` says of every loss of the file; before answers about another than the last stands its name."""
+        """Verdicts of ``why`` about every loss of the file; before answers about another than the last
+        stands its name.
+        """
         yield "", self.verdicts
         yield from ((other.loss, other.verdicts) for other in self.others)
 
@@ -306,7 +308,7 @@ class Evidence:
 
     @property
     def births(self) -> Births:
-        """Where NaN and infinity are born."""
+        """Births of NaN and infinity."""
         births = self.births_so_far
         self._must_have_ended(self.run)
         return births
@@ -361,7 +363,7 @@ class Evidence:
 
     @cached_property
     def influences(self) -> Influences:
-        """How information flows through the layers that are called, and from labels."""
+        """Flow of information through the layers that are called, and from labels."""
         run = self.run
         return self._read("influences", lambda left: run.readers.influences(left, self))
 
@@ -379,12 +381,12 @@ class Evidence:
 
     @cached_property
     def growing(self) -> tuple[Growing, ...]:
-        """What keeps the graphs of earlier steps."""
+        """Objects that keep the graphs of earlier steps."""
         run = self.run
         return self._read("growing", lambda left: run.growing)
 
     def one_batch(self, steps: int, part: float) -> OneBatch | str | None:
-        """Whether the first batch can be learned; a text says why that could not be tried, which is told."""
+        """Try to learn the first batch; a text gives the reason why that was impossible, which is reported."""
         from ..questions.first_steps import one_batch
 
         self._close_before_another_run()
@@ -436,13 +438,13 @@ class Evidence:
 
     @cached_property
     def kept(self) -> Kept:
-        """What backward keeps alive."""
+        """Buffers that backward keeps alive."""
         run = self.run
         return self._read("kept", lambda left: run.readers.kept(left, self))
 
     @cached_property
     def drift(self) -> GraphDifference | None:
-        """What differs from the graph that is kept; None where none is."""
+        """Differences to the graph that is kept; None where none is."""
         if self.golden is None:
             return None
         from .drift import drift
@@ -452,7 +454,7 @@ class Evidence:
 
     @cached_property
     def unchecked(self) -> list[str]:
-        """What no answer accounts for."""
+        """Names that no answer accounts for."""
         parts: tuple[Callable[[], Iterable[str]], ...] = (
             *(self._otherwise, self._of_others, self._of_births, self._of_flow, self._silent),
         )

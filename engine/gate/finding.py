@@ -1,4 +1,4 @@
-"""What a rule found in a model: plain data, the same in every form of output."""
+"""Finding of a rule in a model: plain data, the same in every form of output."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..kinds.watched_part import WatchedPart
 
 
 class Severity(enum.Enum):
-    """How much a finding matters, the worst first."""
+    """Weight of a finding, the worst first."""
 
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
 
     def reaches(self, least: Severity) -> bool:
-        """Whether it matters as much as *least*."""
+        """Return whether it matters as much as *least*."""
         order = list(Severity)
         return order.index(self) <= order.index(least)
 
@@ -79,7 +79,7 @@ def _line(file: str, line: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule found.
+    """Finding of a rule.
 
     Attributes:
         code, rule, severity: of the rule: ``GT103``, ``detached``, how much it matters.

@@ -21,7 +21,7 @@ _NOT_WHOLE = frozenset({"GT903", CRASHED, TIMED_OUT})
 
 @dataclass(frozen=True)
 class Judged:
-    """What is reported of models.
+    """Report about models.
 
     Attributes:
         findings: that count.
@@ -69,7 +69,7 @@ def reported(
 
 
 def judged(jobs: Sequence[Job], results: Sequence[CheckedModel], policy: Policy, baseline: Baseline) -> Judged:
-    """What is reported of models.
+    """Return the report about models.
 
     Args:
         jobs: what was asked.

@@ -1,4 +1,4 @@
-"""What optimizers of dynamic mode hold that does not learn."""
+"""Entries of optimizers in dynamic mode that do not learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for which models, files and parameters: which rules are applied, and whose findings are left out."""
+"""Policy for models, files and parameters: which rules are applied, and whose findings are left out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Paths:
     patterns: tuple[str, ...]
 
     def match(self, file: str) -> bool:
-        """Whether a file is meant."""
+        """Return whether a file is meant."""
         whole = os.path.abspath(file).replace(os.sep, "/")
         return any(self._matches(whole, pattern.rstrip("/")) for pattern in self.patterns)
 
@@ -37,7 +37,7 @@ class Paths:
 
 @dataclass(frozen=True, kw_only=True)
 class Override:
-    """How models in some files are checked, or some of their parameters.
+    """Settings for models in some files, or for some of their parameters.
 
     Attributes:
         files: which; None for all.
@@ -57,17 +57,17 @@ class Override:
     options: Mapping[str, Options] = field(default_factory=dict)
 
     def speaks_of(self, subject: Subject) -> bool:
-        """Whether it is about a model."""
+        """Return whether it applies to a model."""
         return self.files is None or self.files.match(subject.file)
 
     def means(self, parameter: str) -> bool:
-        """Whether it is about a parameter and not about others."""
+        """Return whether it applies to a parameter and not to others."""
         return any(fnmatch.fnmatchcase(parameter, pattern) for pattern in self.parameters)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """What holds for which models, files and parameters.
+    """Policy for models, files and parameters.
 
     Attributes:
         selection: what holds for all models.
@@ -84,7 +84,7 @@ class Policy:
     per_parameter: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def of(self, subject: Subject) -> Selection:
-        """Which rules are applied to a model, and how."""
+        """Return the selection of rules for a model."""
         chosen = self.selection
         for override in self.overrides:
             if not override.speaks_of(subject):
@@ -125,7 +125,7 @@ class Policy:
         return any(code in named(selectors) for selectors in codes)
 
     def severity(self, finding: Finding, subject: Subject, severities: Mapping[str, Severity]) -> Severity:
-        """How much a finding matters: of several parameters, as much as to the one that it matters most to.
+        """Return the severity of a finding: of several parameters, the highest that applies to one of them.
 
         Args:
             severities: by code, those that hold for the model.

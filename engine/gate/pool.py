@@ -65,7 +65,7 @@ def check(jobs: Sequence[Job], side_by_side: int, done: Done = lambda number, re
 
 
 def _checked(process: Process, job: Job) -> CheckedModel:
-    """What comes of a job."""
+    """Return the result of a job."""
     try:
         process.ask(job.data())
         answer = process.answer(job.timeout)

@@ -1,4 +1,4 @@
-"""What a model prints on standard error, as it comes and kept."""
+"""Messages of a model on standard error, printed as they come and kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST: Final = 1 << 20
 
 
 def ending(text: str, more: int = 0) -> str:
-    """What is told of what a model printed: of much, the end.
+    """Return what a model printed; of much, the end.
 
     Args:
         text: at least the last :data:`LONGEST` of it.
@@ -53,7 +53,7 @@ class Printed:
 
     @property
     def text(self) -> str:
-        """What has gone through it."""
+        """Text that has gone through it."""
         return ending("".join(self._texts))
 
 

@@ -1,4 +1,4 @@
-"""What is found where the process of a model does not come to its end."""
+"""Finding where the process of a model does not come to its end."""
 
 from __future__ import annotations
 

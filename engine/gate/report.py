@@ -1,4 +1,4 @@
-"""What the gate found in one call: findings of all models, and what was checked."""
+"""Findings of one call of the gate: findings of all models, and what was checked."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Report(Answered):
 
     @property
     def findings(self) -> int:
-        """How many findings make the gate fail."""
+        """Number of findings that make the gate fail."""
         return sum(f.severity.reaches(self.fail_on) for f in self.results)
 
     @property
@@ -57,16 +57,16 @@ class Report(Answered):
 
     @property
     def waived(self) -> int:
-        """How many findings are meant to be, as comments in the source say."""
+        """Number of findings that comments in the source waive."""
         return sum(s.kind == IN_SOURCE for s in self.suppressed)
 
     @property
     def known(self) -> int:
-        """How many stand in the baseline."""
+        """Number of findings in the baseline."""
         return sum(s.kind == EXTERNAL for s in self.suppressed)
 
     def of(self, model: str) -> Report:
-        """What was found in one of the models."""
+        """Return the report about one of the models."""
         return replace(
             self,
             results=[f for f in self.results if f.model == model],
@@ -78,5 +78,5 @@ class Report(Answered):
         )
 
     def count(self, severity: Severity) -> int:
-        """How many findings are of one severity."""
+        """Return the number of findings of one severity."""
         return sum(f.severity is severity for f in self.results)

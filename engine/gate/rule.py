@@ -1,4 +1,4 @@
-"""What a rule is."""
+"""Definition of a rule."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Thresholds(dict[str, float]):
     """Globs of parameters with what holds for them; the later ones are stronger."""
 
     def of(self, parameter: str) -> Options:
-        """What holds for a parameter."""
+        """Return the options for a parameter."""
         told: Options = self
         for patterns, options in self.special:
             if any(fnmatchcase(parameter, pattern) for pattern in patterns):
@@ -37,7 +37,7 @@ class Thresholds(dict[str, float]):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule says of a model, before it is known which model and which severity: see :class:`Finding`.
+    """Report of a rule about a model, before it is known which model and which severity: see :class:`Finding`.
 
     Attributes:
         certain: whether nobody can have meant it: else an error is a warning.
@@ -68,7 +68,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class NotAsked:
-    """That a rule could not look at all of a model, so that finding nothing says nothing.
+    """Note that a rule could not look at all of a model, so that finding nothing says nothing.
 
     Attributes:
         why: what rule GT901 tells of it; empty where that is told elsewhere.
@@ -121,7 +121,7 @@ class Rule:
         options: Options | None = None,
         special: Sequence[tuple[Sequence[str], Options]] = (),
     ) -> Iterator[Finding]:
-        """What the rule finds in the model that *evidence* is of.
+        """Yield the findings of the rule in the model that *evidence* is of.
 
         Args:
             options: those that are not as the rule has them.

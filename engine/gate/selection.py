@@ -1,4 +1,4 @@
-"""Which rules are applied, and how."""
+"""Rules to apply, and their settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .rule import Options, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """Which rules are applied, and how.
+    """Rules to apply, and their settings.
 
     Attributes:
         select: codes, beginnings of codes or names; the rules that are on by default when empty.
@@ -61,7 +61,7 @@ class Selection:
         return chosen
 
     def data(self) -> dict[str, Any]:
-        """What decides about findings, as JSON's types; severities do not."""
+        """Return the settings that decide about findings, as JSON's types; severities do not."""
         return {
             "select": list(self.select),
             "ignore": list(self.ignore),
@@ -73,7 +73,7 @@ class Selection:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Selection:
-        """What :meth:`data` gave."""
+        """Read a selection from what :meth:`data` returned."""
         return cls(
             select=tuple(data["select"]),
             ignore=tuple(data["ignore"]),

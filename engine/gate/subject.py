@@ -42,7 +42,7 @@ class Subject:
         return file_of(self.target)
 
     def request(self) -> Request:
-        """How it is loaded."""
+        """Return the request that loads it."""
         from ..request.request import Request
 
         lists = {name: tuple(value) for name, value in self.options.items() if isinstance(value, list)}
@@ -56,7 +56,7 @@ class Subject:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Subject:
-        """What :meth:`data` gave."""
+        """Read a subject from what :meth:`data` returned."""
         return cls(**data)
 
 
@@ -147,7 +147,7 @@ MARK: Final = b"gradtool: model"
 
 
 def marked(data: bytes) -> bool:
-    """Whether a file may have such a line; this is asked of every file of a folder."""
+    """Return whether a file may have such a line; this is evaluated for every file of a folder."""
     return b"gradtool:" in data and LINE.search(data.decode("utf-8", "replace")) is not None
 
 

@@ -1,4 +1,4 @@
-"""What files, folders and variables are, in a form that can be compared in another run; quickly loaded."""
+"""State of files, folders and variables, in a form that can be compared in another run; quickly loaded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def hashed(text: str | None) -> str | None:
 
 
 def digest(file: str) -> str | None:
-    """What a file holds; None where there is none."""
+    """Return the digest of a file; None where there is none."""
     if os.path.isdir(file):
         return "a folder"
     try:
@@ -34,7 +34,7 @@ def digest(file: str) -> str | None:
 
 
 def listing(folder: str) -> str | None:
-    """Which names a folder has; None where there is none."""
+    """Return the digest of the names in a folder; None where there is none."""
     try:
         return hashed("\0".join(sorted(os.listdir(folder))))
     except OSError:
@@ -42,7 +42,8 @@ def listing(folder: str) -> str | None:
 
 
 def beside(folder: str, names: Iterable[str]) -> list[str]:
-    """What in a folder is called like modules that somebody imports: a new one could stand in the way of another.
+    """Return the entries of a folder that are called like imported modules: a new one could stand in the way of
+    another.
 
     Args:
         names: the parts of the names of modules that a model has looked for.

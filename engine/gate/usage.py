@@ -1,4 +1,4 @@
-"""What the run of a model depends on beside its settings: files, folders, variables, modules; and what forbids a cache.
+"""Dependencies of a model's run other than its settings: files, folders, variables, modules; and what forbids a cache.
 
 Inside :func:`recorded` Python tells of every file that it opens (its audit events), the environment of what is looked
 up in it, and a few functions of who asks for the time or for randomness. A process knows this of the first model that
@@ -55,7 +55,7 @@ _MARGIN: Final = 20_000_000
 
 
 class Usage:
-    """What a run has used.
+    """Files and values that a run has used.
 
     Attributes:
         reasons: why what came of it holds for this run alone.
@@ -180,7 +180,7 @@ def _is_package(file: str) -> bool:
 
 
 def _is_known(file: str) -> bool:
-    """Whether a file is a part of what is installed, which the key of an entry knows by itself."""
+    """Return whether a file belongs to the installation, which the key of an entry knows by itself."""
     return _is_package(file) or (is_installed(file) and not os.path.basename(file).startswith("__init__."))
 
 
@@ -259,7 +259,7 @@ _RANDOM: Final = "randomness of the system"
 
 
 def _telling(tell: Callable[[str], None], what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """What makes of a function one that tells whenever it is called."""
+    """Return a wrapper that reports each call of a function."""
 
     def watched(function: Callable[..., Any]) -> Callable[..., Any]:
         def asked(*args: Any, **options: Any) -> Any:
@@ -272,7 +272,7 @@ def _telling(tell: Callable[[str], None], what: str) -> Callable[[Callable[..., 
 
 
 def _telling_of_none(seed: Callable[..., None], used: Usage) -> Callable[..., None]:
-    """What tells of generators that nobody seeds."""
+    """Return a function that reports generators that nobody seeds."""
 
     def seeded(self: Any, a: Any = None, version: int = 2) -> None:
         if a is None:

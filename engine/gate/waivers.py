@@ -52,29 +52,29 @@ class Waiver:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Waiver:
-        """What :meth:`data` gave."""
+        """Read a waiver from what :meth:`data` returned."""
         return cls(**{**data, "codes": tuple(data["codes"])})
 
     @property
     def reason(self) -> str:
-        """What it says behind its codes."""
+        """Text behind its codes."""
         match = _COMMENT.search(self.text)
         return match["reason"].strip() if match is not None else ""
 
     @property
     def spot(self) -> Spot:
-        """Where the comment stands."""
+        """Place of the comment."""
         return Spot(self.file, self.line, self.column, self.text)
 
     def covers(self, finding: Finding) -> bool:
-        """Whether a finding is on a line of the statement."""
+        """Return whether a finding is on a line of the statement."""
         spot = finding.spot
         if spot is None or not self.first <= spot.line <= self.last:
             return False
         return os.path.abspath(spot.file) == os.path.abspath(self.file)
 
     def waives(self, code: str) -> bool:
-        """Whether it names a rule: by its code, its name, or the beginning of codes."""
+        """Return whether it names a rule: by its code, its name, or the beginning of codes."""
         return any(code == rule.code for selector in self.codes for rule in rules.matching(selector))
 
 
@@ -113,7 +113,7 @@ def _waiver(file: str, comment: tokenize.TokenInfo, match: re.Match[str], first:
 
 @dataclass(frozen=True)
 class WaiverUse:
-    """What one model had to do with waivers.
+    """Use of waivers by one model.
 
     Attributes:
         model: its name.
@@ -136,7 +136,7 @@ def waived(finding: Finding, waivers: Iterable[Waiver]) -> Waiver | None:
 
 
 def about(readings: Sequence[WaiverUse]) -> Iterator[Finding]:
-    """What is wrong with the waivers of all files, each told once, for the first model that read it."""
+    """Yield the problems with the waivers of all files, each once, for the first model that read it."""
     readers: dict[Waiver, list[WaiverUse]] = {}
     for reading in readings:
         for waiver in reading.waivers:
@@ -153,7 +153,7 @@ _ADVICE = "take it out, or name what is found: # gradtool: ignore[GT103] the rea
 
 
 def _wrong(waiver: Waiver, readings: Sequence[WaiverUse]) -> str:
-    """What is wrong with a waiver; empty if it is right, or if that is not known."""
+    """Return the problem with a waiver; empty if it is right, or if that is not known."""
     if not waiver.codes:
         return "a waiver that names no rule waives nothing"
     unknown = [code for code in waiver.codes if not rules.matching(code)]

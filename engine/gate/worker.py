@@ -54,7 +54,7 @@ def _line(stream: BinaryIO) -> bytes:
 
 
 def _in_a_fork(line: bytes, jobs: int) -> dict[str, Any] | None:
-    """What comes of a job that a process of its own carries out; None if whoever asked has gone."""
+    """Return the result of a job that a process of its own carries out; None if whoever asked has gone."""
     reading, writing = os.pipe()
     with tempfile.TemporaryFile() as printed:
         with warnings.catch_warnings():
@@ -101,7 +101,7 @@ def _be_the_child(line: bytes, writing: int, printed: int) -> None:
 
 
 def _here(line: bytes) -> dict[str, Any]:
-    """What comes of a job that this process carries out itself."""
+    """Return the result of a job that this process carries out itself."""
     with tempfile.TemporaryFile() as printed:
         os.dup2(printed.fileno(), 1)
         os.dup2(printed.fileno(), 2)
@@ -125,7 +125,7 @@ def _carried_out(line: bytes) -> dict[str, Any]:
 
 
 def _said(printed: BinaryIO | Any) -> str:
-    """What was printed; of much, the end."""
+    """Return what was printed; of much, the end."""
     before = max(printed.seek(0, os.SEEK_END) - LONGEST, 0)
     printed.seek(before)
     return ending(printed.read().decode("utf-8", "replace"), before)

@@ -39,7 +39,7 @@ class Imported(NamedTuple):
 
 
 class UnknownSizes(NamedTuple):
-    """What is told of the sizes that a file leaves open.
+    """Description of the open sizes of a file.
 
     Attributes:
         named: by the names that the file gives them.
@@ -102,7 +102,7 @@ def _all() -> dict[str, Importer]:
 
 
 def endings() -> tuple[str, ...]:
-    """What names of files with models end in: Python, notebooks, saved programs, and what importers read.
+    """Return the endings of model files: Python, notebooks, saved programs, and what importers read.
 
     >>> set(endings()) >= {".py", ".ipynb", ".pdmodel", ".onnx"}
     True
@@ -113,12 +113,12 @@ def endings() -> tuple[str, ...]:
 
 
 def is_called_model(path: Path) -> bool:
-    """Whether a file is called as files with models are."""
+    """Return whether a file has the name of a model file."""
     return path.name.lower().endswith(endings())
 
 
 def is_file_name(path: Path) -> bool:
-    """Whether *path* is called as files are, so that it is no dotted name of a module."""
+    """Return whether *path* looks like a file name, so that it is no dotted name of a module."""
     from . import saved_program
 
     known = path.suffix.lower() in {PYTHON, *saved_program.ENDINGS} or len(path.parts) != 1
@@ -126,7 +126,7 @@ def is_file_name(path: Path) -> bool:
 
 
 def takes_sizes(path: Path) -> bool:
-    """Whether files that are called so leave sizes open that can be told: their readers take :class:`UnknownSizes`."""
+    """Return whether files of that name leave sizes open that options set: their readers take :class:`UnknownSizes`."""
     return importer_of(path) in _sized
 
 

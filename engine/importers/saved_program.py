@@ -85,7 +85,7 @@ def reader(path: Path, data: bytes) -> Read:
 
 
 def _form_of(data: bytes) -> str | None:
-    """What *data* is, by its first bytes."""
+    """Return the form of *data*, by its first bytes."""
     if len(data) > 8 and data[4:8] == bytes(4):  # the upper half of a container's length; no text has zeros
         return "container"
     begin = data.removeprefix(BOM).lstrip()

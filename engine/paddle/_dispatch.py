@@ -96,7 +96,9 @@ def _fits(op: OpDef, operands: Sequence[Any]) -> bool:
 
 
 def _fitted(op: OpDef, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the operands as the operator holds them: an entry per slot; raises the error for anything but variables."""
+    """Return the operands as the operator holds them: an entry per slot; raises the error for anything but
+    variables.
+    """
     padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
     return tuple([
         value if isinstance(value, Variable) and not slot.many else _operand(op.type, slot, value)

@@ -54,7 +54,9 @@ def _sorted(key: str, x: Any, axis: int, descending: bool, stable: bool, name: s
 def argsort(
     x: Any, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None
 ) -> AnyTensor:
-    """Return the places that the elements of *x*, sorted along *axis*, come from; equal ones always keep their order."""
+    """Return the places that the elements of *x*, sorted along *axis*, come from; equal ones always keep
+    their order.
+    """
     return _sorted("argsort", x, axis, descending, stable, name)[1]  # type: ignore[no-any-return]
 
 

@@ -32,7 +32,7 @@ def recalled(table: Iterable[Rule]) -> None:
 
 
 def loaded() -> bool:
-    """Whether the rules themselves are loaded."""
+    """Return whether the rules themselves are loaded."""
     return really.cache_info().currsize > 0
 
 

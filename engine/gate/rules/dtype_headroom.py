@@ -47,7 +47,7 @@ def _overflow(line: Line, options: Options) -> str | None:
 
 
 def _underflow(line: Line, options: Options) -> str | None:
-    """What is said where so many elements have lost digits that the type holds fewer of them, or none at all."""
+    """Return the message where so many elements have lost digits that the type holds fewer of them, or none at all."""
     assert line.gradient is not None
     least = math.floor(math.log10(float(_HALF.tiny)))
     small = sum(count for decade, count in line.gradient.decades.items() if decade < least)
@@ -61,7 +61,7 @@ def _underflow(line: Line, options: Options) -> str | None:
 
 
 def _scaled(line: Line) -> str:
-    """What is said of the scale that a scaler multiplied the loss by."""
+    """Return the clause about the scale that a scaler multiplied the loss by."""
     if line.scale == 1.0:
         return ""
     return f", although the loss is scaled by {line.scale:g}: begin with a larger init_loss_scaling"

@@ -15,7 +15,7 @@ def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
 
 
 def _size(line: Line, options: Options, rescaled: float) -> tuple[float, str] | None:
-    """How many times too large a gradient is, and what is said of it; None if it is not.
+    """Return how many times too large a gradient is, and the message; None if it is not.
 
     Args:
         rescaled: what the script multiplies it by before the update.

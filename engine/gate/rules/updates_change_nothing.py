@@ -177,7 +177,7 @@ def _numbers(idle: Idle) -> dict[str, float]:
 
 
 def _left_behind(held: NamedFact[Idle], rounding: Collection[str], options: Options) -> Iterator[Hit]:
-    """What an optimizer leaves as it is, though it has gradients, while it changes others.
+    """Yield the parameters that an optimizer does not change although it has gradients, while it changes others.
 
     Args:
         rounding: the parameters whose gradients are 0 but for rounding, whatever the weights are.

@@ -44,7 +44,7 @@ def _falling(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
 
 
 def _size(line: Line, least: float) -> tuple[float, str] | None:
-    """How many times too small a gradient is, and what is said of it; None if it is not."""
+    """Return how many times too small a gradient is, and the message; None if it is not."""
     assert line.gradient is not None
     ratio = line.ratio
     if not ratio or ratio >= least:

@@ -1,4 +1,4 @@
-"""What rows of the tables raise, and what becomes of it."""
+"""Errors that rows of the tables raise, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ class Lacking(Exception):
 
 
 class Malformed(Exception):
-    """What no ONNX model may hold: the file is refused."""
+    """Error for what no ONNX model may hold: the file is refused."""

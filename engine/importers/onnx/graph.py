@@ -227,7 +227,7 @@ class OnnxBuilder:
                 env[name] = entry
 
     def results(self, proto: Any, entries: list[GraphName | None], env: dict[str, GraphName]) -> list[GraphName | None]:
-        """What a node makes, folded where all that it reads is constant."""
+        """Return the results of a node, folded where all that it reads is constant."""
         if proto.domain not in ("", "ai.onnx"):
             raise Lacking(f"of the domain {proto.domain}")
         row = rows.lookup(proto.op_type, self.opset)
@@ -280,7 +280,7 @@ class OnnxBuilder:
         return GraphName(name, made)
 
     def folds(self, proto: Any, entries: Sequence[GraphName | None]) -> bool:
-        """Whether all that a node reads is constant, and small."""
+        """Return whether all that a node reads is constant, and small."""
         present = [e for e in entries if e is not None]
         if not present or proto.op_type in rows.NEVER_FOLDED:
             return False
@@ -290,7 +290,7 @@ class OnnxBuilder:
         return small and sizes.stays_small(proto.op_type, present, _MOST_FOLDED)
 
     def folded(self, row: Callable[[Any], Any], node: OnnxNode) -> list[GraphName | None]:
-        """What a node makes of constants: its row in dynamic mode."""
+        """Return the results of a node on constants: its row in dynamic mode."""
         with state.dynamic_mode(), paddle.no_grad():
             made = row(node)
         listed = list(made) if isinstance(made, (tuple, list)) else [made]
@@ -352,7 +352,7 @@ class OnnxBuilder:
 
 
 def _fault(operator: str, error: Exception) -> tuple[str, str | None]:
-    """What is wrong with a node whose row has raised *error*, and a hint."""
+    """Return the fault of a node whose row has raised *error*, and a hint."""
     if isinstance(error, GradtoolError):
         return error.message.removesuffix("."), error.hint
     return f"its operands or attributes fit no {operator}: {error}", None

@@ -133,5 +133,5 @@ def result_kind(kinds: list[str], made: Any) -> str:
 
 
 def settle(operator: str, kind: str, made: Any) -> Any:
-    """What an operator has made, as values of *kind*."""
+    """Return the result of an operator as values of *kind*."""
     return wrap(made, kind) if operator in _OVERFLOWS and kind in LIMITS else made

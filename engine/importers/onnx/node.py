@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class GraphName:
-    """What a name of the graph stands for.
+    """Value of a name in the graph.
 
     Attributes:
         name: as the file has it.
@@ -74,7 +74,7 @@ class OnnxNode:
         return len(self.entries)
 
     def has(self, i: int) -> bool:
-        """Whether operand *i* is there."""
+        """Return whether operand *i* is there."""
         return i < len(self.entries) and self.entries[i] is not None
 
     def entry(self, i: int) -> GraphName:
@@ -202,7 +202,7 @@ class OnnxNode:
         return a.g
 
     def holds(self, name: str) -> bool:
-        """Whether the node says *name*."""
+        """Return whether the node sets the attribute *name*."""
         return name in self._attributes
 
     def _cast_constant(self, name: str, kind: int) -> Any:

@@ -1,4 +1,4 @@
-"""What PyTorch's exporter says of initializers: parameter or buffer, and what it has folded into them.
+"""Origins of initializers by PyTorch's exporter: parameter or buffer, and what it has folded into them.
 
 It writes constants of the model's own (an epsilon, a scale) as initializers, too, and weights that it has transposed
 under names like ``val_42``. Files of others say nothing of this: what they hold as real numbers may all be trained.
@@ -14,7 +14,7 @@ _PARTS: Final = "pkg.onnxscript.optimizer.folded_from"
 
 
 class Origins:
-    """What a graph says of its initializers."""
+    """Origins of a graph's initializers."""
 
     def __init__(self, graph: Any) -> None:
         self._kinds: dict[str, str] = {}
@@ -28,7 +28,7 @@ class Origins:
         self._held = {proto.name for proto in graph.initializer}
 
     def is_learnt(self, name: str) -> bool:
-        """Whether training may change an initializer of real numbers."""
+        """Return whether training may change an initializer of real numbers."""
         if not self._kinds:
             return True
         if name in self._kinds:
@@ -36,13 +36,15 @@ class Origins:
         return any(_is_weight(part) for part in (name, *self._parts.get(name, ())))
 
     def name(self, name: str) -> str:
-        """What an initializer is called: as the one weight that it was folded from, which it holds transposed."""
+        """Return the name of an initializer: as the one weight that it was folded from, which it holds transposed."""
         weights = [part for part in self._parts.get(name, ()) if _is_weight(part)]
         return weights[0] if len(weights) == 1 and weights[0] not in self._held else name
 
 
 def _is_weight(name: str) -> bool:
-    """Whether a name is one of a module's members, ``encoder.weight``; nodes of graphs have names without dots."""
+    """Return whether a name is one of a module's members, ``encoder.weight``; nodes of graphs have names
+    without dots.
+    """
     return "." in name
 
 

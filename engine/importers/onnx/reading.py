@@ -95,7 +95,7 @@ def _most_complete(model: Any, file: str, folder: Path, opset: int, told: Unknow
 
 
 def _describe_sizes(sizes: Mapping[str, int], told: UnknownSizes, count: int) -> str:
-    """What is said of sizes that the file leaves open and operators need."""
+    """Return the message about sizes that the file leaves open and operators need."""
     text = ", ".join(f"{name} = {size}" for name, size in sizes.items() if name not in told.named)
     who = f"{count} of its operators {'needs' if count == 1 else 'need'} them" if count else "it cannot be read without"
     name, size = next((n, s) for n, s in sizes.items() if n not in told.named)
@@ -127,7 +127,7 @@ def _version(model: Any) -> int:
 
 
 def _fault(model: Any) -> tuple[str | None, str | None]:
-    """What is wrong with a model, and a hint; what a checker of single nodes does not see."""
+    """Return the fault of a model, and a hint; what a checker of single nodes does not see."""
     opset = _version(model)
     if not OLDEST <= opset <= NEWEST:
         return f"its operators are of version {opset}", f"gradtool reads versions {OLDEST} to {NEWEST}"
@@ -154,7 +154,9 @@ def _texts(graph: Any) -> Iterator[Any]:
 
 
 def _checkers_fault(model: Any, path: Path) -> str | None:
-    """What onnx finds wrong with a model; it looks for values in other files beside *path*, else where it runs."""
+    """Return the fault that onnx finds in a model; it looks for values in other files beside *path*, else where it
+    runs.
+    """
     import onnx
 
     beside = any(proto.data_location for graph, _ in _graphs(model) for proto in graph.initializer)
@@ -244,7 +246,9 @@ def _expect_no_cycle(model: Any, file: str) -> None:
 
 
 def _type_lookup(model: Any) -> Callable[[str], TensorSpec | None]:
-    """What onnx says of the values of a model; asked only for what operators make that gradtool lacks."""
+    """Return a look-up of onnx's types for the values of a model; used only for operators that gradtool
+    does not have.
+    """
     known: dict[str, TensorSpec] = {}
     asked = False
 

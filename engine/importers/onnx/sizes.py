@@ -129,7 +129,7 @@ _FOLLOWED: dict[str, Callable[[OnnxNode], Sizes | None]] = {
 
 
 def stays_small(kind: str, entries: Sequence[GraphName], most: int) -> bool:
-    """Whether an operator that makes more than it reads stays below *most* elements here."""
+    """Return whether an operator that makes more than it reads stays below *most* elements here."""
     grows = _GROWS.get(kind)
     return grows is None or abs(grows(entries)) <= most
 

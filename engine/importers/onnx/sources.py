@@ -1,4 +1,4 @@
-"""Where the operators of an ONNX file come from: lines of the program that exported it, as far as the file says them.
+"""Sources of the operators in an ONNX file: lines of the program that exported it, as far as the file says them.
 
 Exporters of PyTorch write a Python stack into a node's metadata (``pkg.torch.onnx.stack_trace``) or its ``doc_string``.
 Without one a node stands in the file itself: its number is the line, and what is written there is the node.
@@ -33,7 +33,7 @@ class OnnxSources:
         self._stacks = TorchStacks()
 
     def location(self, node: Any, line: int) -> Location:
-        """Where *node*, the one at *line* of the file, comes from."""
+        """Return the origin of *node*, the one at *line* of the file."""
         for prop in node.metadata_props:
             if prop.key in _STACKS:
                 location = self._stacks.location(prop.value)

@@ -129,6 +129,6 @@ def kind_of(value: Any) -> str:
 
 
 def is_real(array: np.ndarray[Any, Any]) -> bool:
-    """Whether gradients are taken for elements of this type."""
+    """Return whether gradients are taken for elements of this type."""
     kind = _KINDS.get(array.dtype.name)
     return kind is not None and kind.is_floating

@@ -74,7 +74,7 @@ class GraphWriter:
             self.nodes, self.values = around, values
 
     def has_value(self, v: Variable) -> bool:
-        """Whether something has given a variable a value."""
+        """Return whether something has given a variable a value."""
         return v in self.values or v.persistable or v.is_data
 
     def fresh(self, kind: str) -> str:
@@ -151,7 +151,7 @@ class OnnxGraph:
 
     @property
     def count(self) -> int:
-        """How many values it gives."""
+        """Number of values that it gives."""
         return len(self._gives)
 
     def take(self, kind: str, dtype: str, shape: Sequence[int] | None) -> str:
@@ -204,7 +204,7 @@ class OnnxCall:
         return held[0]
 
     def has(self, slot: str) -> bool:
-        """Whether an input slot holds something."""
+        """Return whether an input slot holds something."""
         return bool(self.many(slot))
 
     def __getitem__(self, slot: str) -> str:

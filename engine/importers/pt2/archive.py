@@ -1,4 +1,4 @@
-"""What a PT2 archive holds: a program as JSON, and the bytes of its weights and constants. Nothing in it is run.
+"""Contents of a PT2 archive: a program as JSON, and the bytes of its weights and constants. Nothing in it is run.
 
 An archive is a zip file with one folder: ``models/NAME.json`` is the program, ``data/weights/weight_0`` the elements of
 a tensor, and ``data/weights/NAME_weights_config.json`` says which parameter they are, in which shape. In the place of
@@ -55,7 +55,7 @@ and 2.2, and are files of ``torch.save`` all the same."""
 
 
 class Archived(NamedTuple):
-    """What is in an archive.
+    """Contents of an archive.
 
     Attributes:
         program: the JSON of the exported program.
@@ -85,7 +85,7 @@ def kind_told(number: Any) -> str:
 
 
 def read(data: bytes, file: str) -> Archived:
-    """What *data*, a PT2 archive, holds.
+    """Return the contents of *data*, a PT2 archive.
 
     Args:
         file: its name, for messages.

@@ -1,4 +1,4 @@
-"""What rows of the tables raise, and what becomes of it."""
+"""Errors that rows of the tables raise, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ class Missing(Exception):
 
 
 class Unsound(Exception):
-    """What no exported program may hold: the file is refused."""
+    """Error for what no exported program may hold: the file is refused."""

@@ -130,7 +130,7 @@ class Pt2Builder:
             self.at = ""
 
     def readers(self, graph: Any) -> dict[str, Location]:
-        """Where each name is read first."""
+        """Return the place where each name is read first."""
         first: dict[str, Location] = {}
         for line, proto in enumerate(graph["nodes"], 1):
             location: Location | None = None
@@ -144,7 +144,7 @@ class Pt2Builder:
         return first
 
     def location(self, proto: Any, line: int) -> Location:
-        """Where the node comes from that is number *line* of the file."""
+        """Return the origin of the node that is number *line* of the file."""
         return self.sources.location(proto["target"], ", ".join(_names(proto["outputs"])), proto["metadata"], line)
 
     def kept(self, name: str, meta: Meta, learnt: bool, trains: bool, loc: Location) -> Variable:
@@ -187,7 +187,7 @@ class Pt2Builder:
         self.at = ""
 
     def outputs(self, specs: Any, scope: Scope) -> list[Variable]:
-        """What the program computes; buffers that the module changes are assigned to."""
+        """Return the outputs of the program; buffers that the module changes are assigned to."""
         results: list[Variable] = []
         losses: list[Variable] = []
         for spec in specs:
@@ -282,7 +282,7 @@ class Pt2Builder:
         del block.ops[count:]
 
     def emit(self, node: Pt2Node, overload: str) -> list[Any]:
-        """What a node makes, for each of its outputs."""
+        """Return the results of a node, for each of its outputs."""
         function = rows.lookup(node.kind, overload)
         if function is None and node.kind.endswith("_") and not node.kind.endswith("__"):
             function = rows.lookup(node.kind[:-1], overload)
@@ -302,7 +302,7 @@ class Pt2Builder:
         return checked
 
     def written(self, node: Pt2Node, function: rows.Row) -> Any:
-        """What an operator makes that writes into its operand: that, with other elements."""
+        """Return the result of an operator that writes into its operand: that, with other elements."""
         held = node.held("self")
         if held is None:
             raise Unsound(f"{node.kind} writes into what is no tensor")
@@ -338,7 +338,7 @@ class Pt2Builder:
             held.look_at(base, again, look_into)
 
     def checked(self, node: Pt2Node, made: Any, meta: Meta | None) -> Any:
-        """What a row has made, as the file says that it is."""
+        """Return the result of a row, checked against the file."""
         if made is None or isinstance(made, HeldTensor) or not is_tensor(made):
             return made
         if not made.dtype.is_floating and not made.dtype.is_complex and made.op is not None:
@@ -388,7 +388,7 @@ class Pt2Builder:
         return scope[name]
 
     def argument(self, argument: Any, scope: Scope) -> Any:
-        """What an argument stands for."""
+        """Return the value of an argument."""
         ((kind, value),) = argument.items()
         if kind == "as_tensor":
             return self.tensor(value["name"], scope)
@@ -423,7 +423,7 @@ class Pt2Builder:
         return name
 
     def meta(self, entry: Any) -> Meta:
-        """What the file says of a tensor."""
+        """Return the file's facts about a tensor."""
         shape = []
         for size in entry["sizes"]:
             told = size.get("as_int", -1)
@@ -461,7 +461,7 @@ def _literal(argument: Any) -> Any:
 
 
 def _names(outputs: Any) -> list[str]:
-    """What the outputs of a node are called."""
+    """Return the names of a node's outputs."""
     names: list[str] = []
     for output in outputs:
         ((kind, value),) = output.items()

@@ -17,7 +17,7 @@ _UNTOLD: Any = object()
 
 
 class Meta(NamedTuple):
-    """What the file says of a tensor.
+    """Facts of the file about a tensor.
 
     Attributes:
         shape: its sizes, -1 for those that are told when it is fed.
@@ -109,7 +109,7 @@ class Pt2Node:
 
     @property
     def made(self) -> Meta:
-        """What the file says of the first tensor that the node makes."""
+        """Facts of the file about the first tensor that the node makes."""
         first = next((meta for meta in self.outputs if meta is not None), None)
         if first is None:
             raise Unsound(f"{self.kind} makes no tensor")
@@ -124,7 +124,7 @@ def plain(value: Any) -> Any:
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether it is a variable."""
+    """Return whether it is a variable."""
     return hasattr(value, "stop_gradient")
 
 
@@ -134,7 +134,7 @@ def kind_of(x: Any) -> str:
 
 
 def is_whole(kind: str) -> bool:
-    """Whether elements of a type are whole numbers."""
+    """Return whether elements of a type are whole numbers."""
     return kind.startswith(("int", "uint"))
 
 

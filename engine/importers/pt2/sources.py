@@ -1,4 +1,4 @@
-"""Where the nodes of an exported program come from: the lines of the module, and the layers that these stand in."""
+"""Sources of the nodes in an exported program: the lines of the module, and the layers that these stand in."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Pt2Sources:
         self._stacks = TorchStacks()
 
     def location(self, target: str, outputs: str, metadata: Any, line: int) -> Location:
-        """Where a node comes from; the file itself, its node number *line*, where that is not said."""
+        """Return the origin of a node; the file itself, its node number *line*, where that is not said."""
         stack = metadata.get("stack_trace") if isinstance(metadata, dict) else None
         if isinstance(stack, str):
             location = self._stacks.location(stack)

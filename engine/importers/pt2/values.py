@@ -1,4 +1,4 @@
-"""What names of a graph stand for: tensors, some of them views of others, and sizes that are told when it is fed.
+"""Values of names in a graph: tensors, some of them views of others, and sizes that are known when it is fed.
 
 Programs here make a new variable where PyTorch writes into a tensor. So a name stands for a :class:`HeldTensor`,
 which says which variable has its elements now; what is written through a view is put into the tensor that it looks at,
@@ -17,7 +17,7 @@ from .errors import Missing
 
 
 class Storage:
-    """What several tensors share: how often it was written to."""
+    """Shared storage of several tensors: how often it was written to."""
 
     __slots__ = ("writes",)
 

@@ -51,7 +51,7 @@ def modern(program: dict[str, Any], version: int, constant: Constant, fail: Fail
 
 
 def own_name(name: str) -> str:
-    """What a module calls a parameter: torch 2.1 writes how the function reaches it, ``L__self___fc.weight``."""
+    """Return a module's name for a parameter: torch 2.1 writes how the function reaches it, ``L__self___fc.weight``."""
     return _ROOT.sub("", name)
 
 

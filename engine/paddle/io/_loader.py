@@ -136,7 +136,9 @@ class DataLoader:
             crew.close()
 
     def _from_processes(self, stream: bool) -> Iterator[Any]:
-        """Yield the batches that processes read; they end with the epoch, unless they persist and it came to its end."""
+        """Yield the batches that processes read; they end with the epoch, unless they persist and it came
+        to its end.
+        """
         if self._crew_of_processes is None:
             read = self._next_of_stream if stream else self._batch_of
             self._crew_of_processes = Crew(infos(self.dataset, self.num_workers), read, self._timeout)

@@ -255,7 +255,9 @@ class OptimizerSteps:
             power.write(power.array * np.asarray(growth, power.array.dtype), self.op_type)
 
     def _home(self, param: Any) -> Any:
-        """Return the tensor to update: the parameter, or its values in float32, where it is narrow and they are kept."""
+        """Return the tensor to update: the parameter, or its values in float32, where it is narrow and they
+        are kept.
+        """
         if not self._multi_precision or param.dtype not in NARROW:
             return param
         if param not in self._master_weights:

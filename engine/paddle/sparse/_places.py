@@ -31,7 +31,9 @@ def located(numbers: Array, shape: Sequence[int], dtype: Any = np.int64) -> Arra
 
 
 def counted(rows: Array, count: int, dtype: Any = np.int64) -> Array:
-    """Return where each of *count* rows begins and the last one ends, for places that are in the order of their rows."""
+    """Return where each of *count* rows begins and the last one ends, for places that are in the order of
+    their rows.
+    """
     return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(dtype)
 
 

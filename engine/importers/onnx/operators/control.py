@@ -53,7 +53,7 @@ def _branch(n: OnnxNode) -> Any:
 
 
 def _own(n: OnnxNode, entry: GraphName) -> Any:
-    """What an entry is, made in this block."""
+    """Return an entry as a value of this block."""
     value = n.builder.value(entry, False)
     return (
         value if value.op is not None and value.block is value.block.program.current_block() else paddle.assign(value)
@@ -61,7 +61,7 @@ def _own(n: OnnxNode, entry: GraphName) -> Any:
 
 
 def _steady(graph: Any) -> bool:
-    """Whether a body goes on whenever it has begun: its condition is the one that it gets, or a constant."""
+    """Return whether a body goes on whenever it has begun: its condition is the one that it gets, or a constant."""
     makers = {name: node for node in graph.node for name in node.output}
     name, told = graph.output[0].name, graph.input[1].name if len(graph.input) > 1 else ""
     constants = {proto.name for proto in graph.initializer}

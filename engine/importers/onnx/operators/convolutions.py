@@ -20,7 +20,7 @@ MOST = 1 << 16
 
 
 class OnnxWindows:
-    """How windows lie over the last axes of a tensor.
+    """Geometry of windows over the last axes of a tensor.
 
     Attributes:
         sizes, strides, dilations: of each axis.
@@ -56,7 +56,7 @@ class OnnxWindows:
 
     @property
     def is_even(self) -> bool:
-        """Whether as much is put before as behind."""
+        """True if as much is put before as behind."""
         return bool(self.before == self.after)
 
     def _pad_to_same(self, shape: Any, lower: bool) -> None:

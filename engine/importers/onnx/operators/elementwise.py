@@ -77,7 +77,7 @@ _NARROW = ("int8", "uint8", "int16")
 
 
 def compute_wide(function: Callable[..., Any], *operands: Any) -> Any:
-    """What *function* makes of whole numbers of few bits, by way of 32 bits: kernels compute with these."""
+    """Compute *function* on whole numbers of few bits, by way of 32 bits: kernels compute with these."""
     kind = kind_of(operands[0])
     if kind not in _NARROW or not all(kind_of(v) == kind for v in operands):
         return function(*operands)
@@ -92,7 +92,7 @@ for _kind, _name in BINARY.items():
 
 
 def is_whole(x: Any) -> bool:
-    """Whether the elements are whole numbers."""
+    """Return whether the elements are whole numbers."""
     return kind_of(x).startswith(("int", "uint"))
 
 

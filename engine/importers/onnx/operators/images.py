@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Axis:
-    """How one axis is resized.
+    """Resizing of one axis.
 
     Attributes:
         size, wanted: its sizes before and after.
@@ -35,7 +35,7 @@ class Axis:
         self.size, self.wanted, self.scale, self.begin, self.end = size, wanted, scale, begin, end
 
     def places(self, how: str) -> Array:
-        """Where on the old axis each element of the new one lies."""
+        """Return the place on the old axis of each element of the new one."""
         x = np.arange(self.wanted, dtype="float64")
         last, length = self.size - 1, self.scale * self.size  # sizes that no scale was cut to
         if how == "asymmetric":
@@ -79,7 +79,7 @@ def _cubic(a: float) -> Any:
 
 
 def _matrix(axis: Axis, places: Array, weights: Any, reach: int, smooth: bool, inside: bool, normal: bool) -> Array:
-    """What each new element takes of each old one.
+    """Return the share of each old element in each new one.
 
     Args:
         weights: of an element at a distance.
@@ -116,7 +116,7 @@ def _multiply_axis(x: Any, axis: int, matrix: Array) -> Any:
 
 
 class Resizing:
-    """What a node says of how it resizes."""
+    """Attributes of a node that resizes."""
 
     def __init__(self, n: OnnxNode, old: bool) -> None:
         self.mode = n.text("mode", "nearest")

@@ -108,7 +108,7 @@ def _local_response(n: OnnxNode) -> Any:
 
 @row("LpNormalization")
 def _norm(n: OnnxNode) -> Any:
-    """Where the norm is 0 the result is 0."""
+    """Return the norm, with a gradient of 0 where the norm is 0."""
     x, p, axis = n[0], n.whole("p", 2), n.whole("axis", -1)
     if p == 1:
         norm = paddle.sum(paddle.abs(x), axis=axis, keepdim=True)

@@ -49,7 +49,7 @@ class Pool(OnnxWindows):
 
     @property
     def is_plain(self) -> bool:
-        """Whether Paddle's pools know windows like these."""
+        """True if Paddle's pools know windows like these."""
         fits = all(p * 2 <= k for p, k in zip(self.before, self.sizes, strict=True))
         return self.is_even and fits and not any(self.over) and set(self.dilations) == {1}
 

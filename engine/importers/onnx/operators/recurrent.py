@@ -85,7 +85,7 @@ class RecurrentLayer:
         )
 
     def state(self, i: int, direction: int) -> Any:
-        """What the layer begins with: operand *i*, or zeros."""
+        """Return the initial state of the layer: operand *i*, or zeros."""
         if self.n.has(i):
             held = self.n[i]
             axis = 1 if self.batch_first else 0
@@ -96,7 +96,7 @@ class RecurrentLayer:
         return paddle.expand(paddle.sum(first * 0, axis=-1, keepdim=True), [-1, self.size])
 
     def clip_input(self, x: Any) -> Any:
-        """What goes into an activation."""
+        """Clip the input of an activation."""
         return paddle.clip(x, -self.clip, self.clip) if self.clip else x
 
     def run(self, step: Callable[[int], Callable[..., tuple[Any, ...]]], states: int) -> tuple[Any, ...]:

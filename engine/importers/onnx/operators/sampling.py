@@ -36,7 +36,7 @@ _A = -0.75
 
 
 def _weights(t: Any) -> list[Any]:
-    """What the four elements around a place weigh, *t* behind the second of them."""
+    """Return the weights of the four elements around a place, *t* behind the second of them."""
 
     def far(d: Any) -> Any:
         return ((_A * d - 5 * _A) * d + 8 * _A) * d - 4 * _A

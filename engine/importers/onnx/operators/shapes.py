@@ -300,7 +300,7 @@ def pad(x: Any, axis: int, before: int, after: int, mode: str = "constant", valu
 
 
 def _places(size: int, before: int, after: int, mode: str) -> list[int]:
-    """Which element stands where, for each mode."""
+    """Return the source of each element, for each mode."""
     every = range(-before, size + after)
     if mode == "edge":
         return [min(max(i, 0), size - 1) for i in every]

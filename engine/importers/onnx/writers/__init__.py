@@ -1,4 +1,4 @@
-"""How operators of programs are written as nodes of ONNX: a file for each family, a row for each operator.
+"""Writers of operators as nodes of ONNX: a file for each family, a row for each operator.
 
 A row is a function of a :class:`..writing.OnnxCall`; it gives the name of its result, or of several by their slots.
 """

@@ -41,7 +41,7 @@ def _empty_zeros(w: GraphWriter, v: Variable) -> str:
 
 
 def _value_before(w: GraphWriter, v: Variable) -> str:
-    """What a variable is where its block does not run."""
+    """Return the value of a variable where its block does not run."""
     return w.of(v) if w.has_value(v) else _empty_zeros(w, v)
 
 

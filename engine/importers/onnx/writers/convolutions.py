@@ -11,7 +11,7 @@ from .rows import writes_images
 
 
 def _windows(c: OnnxCall, image: tuple[int, ...], transposed: bool = False) -> dict[str, Any]:
-    """How windows lie, as nodes say it.
+    """Return the attributes of windows, as nodes say it.
 
     Args:
         image: the sizes of what goes in.

@@ -249,7 +249,7 @@ def _channels(c: OnnxCall) -> tuple[int, list[int], list[int]]:
 
 
 def _is_fixed(c: OnnxCall) -> bool:
-    """Whether a batch norm takes the statistics that it has gathered."""
+    """Return whether a batch norm takes the statistics that it has gathered."""
     attrs = c.attrs
     return bool(attrs["use_global_stats"] or (attrs["is_test"] and not attrs["trainable_statistics"]))
 

@@ -27,7 +27,7 @@ def size_list(c: OnnxCall, whole: str, parts: str, told: Sequence[int]) -> str:
 
 
 def _with_shape_output(c: OnnxCall, value: str) -> dict[str, str]:
-    """What is made, and in ``XShape`` the sizes of the operand, where its gradient cannot tell them."""
+    """Return the result, and in ``XShape`` the sizes of the operand, where its gradient cannot tell them."""
     x = c.var("X")
     return {"Out": value} if x.shape.count(-1) < 2 else {"Out": value, "XShape": c.w.shape(x)}
 
@@ -114,7 +114,7 @@ def _slice_gradient(c: OnnxCall) -> Any:
 
 
 def _margins(w: GraphWriter, x: Variable, axis: int, start: int, end: int) -> tuple[str, str]:
-    """How much of an axis stands before and behind a slice of it."""
+    """Return the margins of an axis before and behind a slice of it."""
     if x.shape[axis] >= 0:
         begin, stop, _ = slice(start, end).indices(x.shape[axis])
         return w.constant([begin]), w.constant([x.shape[axis] - max(begin, stop)])

@@ -19,7 +19,7 @@ from .rows import writes, writes_images
 
 
 def _is_whole(window: Window) -> bool:
-    """Whether the image is the only window, whatever its size."""
+    """Return whether the image is the only window, whatever its size."""
     return window.global_pooling or (window.adaptive and set(window.ksize) == {1})
 
 
@@ -38,7 +38,7 @@ def _lines(c: OnnxCall, x: Variable, window: Window) -> list[WindowLine]:
 
 
 def _attributes_of_any_size(window: Window) -> dict[str, Any] | None:
-    """How windows lie on images whose sizes nobody knows, as nodes say it; None where that depends on them."""
+    """Return the attributes of windows on images of unknown size, as nodes say it; None where that depends on them."""
     if window.adaptive or window.global_pooling or window.ceil_mode or window.padding_algorithm != "EXPLICIT":
         return None
     pads = list(window.paddings)
@@ -62,12 +62,12 @@ def _place(c: OnnxCall, x: Variable, window: Window) -> dict[str, Any] | None:
 
 
 def _excludes_padding(lines: Sequence[WindowLine]) -> bool:
-    """Whether means are those of what lies within the image."""
+    """Return whether means are taken only of values within the image."""
     return all([b - a for a, b in zip(line.starts, line.ends, strict=True)] == line.counts for line in lines)
 
 
 def _matrix(line: WindowLine) -> np.ndarray[Any, Any]:
-    """What each window takes of each element."""
+    """Return the share of each element in each window."""
     matrix = np.zeros((len(line.starts), line.size))
     for i, (start, end, count) in enumerate(zip(line.starts, line.ends, line.counts, strict=True)):
         matrix[i, start:end] = 1 / count
@@ -171,7 +171,7 @@ def _spread(w: GraphWriter, x: Variable, arrived: str, places: str) -> str:
 
 
 def _mean_back(c: OnnxCall, x: Variable, lines: Sequence[WindowLine]) -> str:
-    """What arrives, shared among each window."""
+    """Return the arriving gradient, shared among each window."""
     how = _regular(lines)
     if how is None or x.shape[1] < 0 or any(set(line.counts) != {line.reach} for line in lines):
         return _products(c, c["Out@GRAD"], x, lines, True)

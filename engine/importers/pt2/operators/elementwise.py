@@ -147,7 +147,7 @@ _NARROW = ("int8", "uint8", "int16")
 
 
 def compute_wide(function: Callable[..., Any], *operands: Any) -> Any:
-    """What *function* makes of whole numbers of few bits, by way of 32 bits: kernels compute with these."""
+    """Compute *function* on whole numbers of few bits, by way of 32 bits: kernels compute with these."""
     kind = kind_of(operands[0])
     if kind not in _NARROW:
         return function(*operands)

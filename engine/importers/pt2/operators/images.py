@@ -36,7 +36,7 @@ def _resize(mode: str, rank: int) -> Callable[[Pt2Node], Any]:
 
 
 def _scales_matter(n: Pt2Node, x: Any, sizes: list[int]) -> bool:
-    """Whether the file says scales by which elements lie elsewhere than by the sizes."""
+    """Return whether the file gives scales by which elements lie elsewhere than by the sizes."""
     told = n("scale_factors", None)
     if told is None:
         told = [v for v in (n(name, None) for name in ("scales_d", "scales_h", "scales_w", "scales")) if v is not None]

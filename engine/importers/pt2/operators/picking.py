@@ -72,7 +72,7 @@ def _nonzero(n: Pt2Node) -> Any:
 
 
 class PickedPlaces:
-    """What the indices of one operator pick of a tensor.
+    """Elements that the indices of one operator pick from a tensor.
 
     Attributes:
         order: the axes of the tensor, those that are picked along first.
@@ -110,7 +110,7 @@ class PickedPlaces:
         return x if self.order == sorted(self.order) else paddle.transpose(x, self.order)
 
     def back(self, y: Any) -> Any:
-        """What was picked, its axes where PyTorch has them."""
+        """Return the picked values, their axes where PyTorch has them."""
         if not self.front:
             return y
         depth = len(self.shape_of_index)

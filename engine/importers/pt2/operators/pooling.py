@@ -21,7 +21,7 @@ ADAPTIVE_LARGEST = {1: F.adaptive_max_pool1d, 2: F.adaptive_max_pool2d, 3: F.ada
 
 
 def _pool_batch(rank: int, n: Pt2Node, emit: Callable[[Any], Any]) -> Any:
-    """What a pool makes of a batch, and of one of it."""
+    """Pool a batch, or one of it."""
     x = n.tensor("self")
     if len(x.shape) not in (rank + 1, rank + 2):
         raise Unsound(f"windows over {rank} axes of a tensor of {len(x.shape)}")

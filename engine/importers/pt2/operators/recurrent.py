@@ -28,11 +28,11 @@ class Weights:
         self.inner, self.again, self.first, self.second = (*parameters, None, None)[:4]
 
     def input_part(self, x: Any) -> Any:
-        """What is fed to the gates."""
+        """Return the part of the gates from the input."""
         return _linear(x, self.inner, self.first)
 
     def state_part(self, h: Any) -> Any:
-        """What the state gives to the gates."""
+        """Return the part of the gates from the state."""
         return _linear(h, self.again, self.second)
 
 

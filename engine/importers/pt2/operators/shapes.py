@@ -61,7 +61,7 @@ def _unpermute(n: Pt2Node, whole: Any, part: Any) -> Any:
 
 
 def _order(n: Pt2Node, rank: int) -> list[int]:
-    """Which axis of the operand each of the view is."""
+    """Return the axis of the operand for each axis of the view."""
     order = list(range(rank))
     if n.kind in ("aten.permute", "aten.permute_copy"):
         order = [_front(a, rank) for a in n.wholes("dims")]
@@ -440,7 +440,7 @@ def _assign(places: list[int]) -> Any:
 
 
 def _places(size: int, before: int, after: int, mode: str) -> list[int]:
-    """Which element stands where, for each mode."""
+    """Return the source of each element, for each mode."""
     every = range(-before, size + after)
     if mode == "replicate":
         return [min(max(i, 0), size - 1) for i in every]

@@ -44,7 +44,7 @@ def _item(n: Pt2Node) -> Any:
     "aten.sym_constrain_range_for_size",
 )
 def _check(n: Pt2Node) -> Any:
-    """What PyTorch has checked when the module was exported."""
+    """Do nothing: PyTorch checked it when the module was exported."""
     return [n("dep_token", None)] * len(n.outputs)
 
 
