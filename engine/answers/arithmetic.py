@@ -1,4 +1,4 @@
-"""What a gradient check computes with values and gradients, where these are: numbers come back, arrays stay."""
+"""Computations of a gradient check with values and gradients, where these are: numbers come back, arrays stay."""
 
 from __future__ import annotations
 

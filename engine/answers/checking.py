@@ -1,4 +1,4 @@
-"""What a gradient check runs: a loss of dynamic mode, a static program, a function; see ``gradcheck.py``."""
+"""Subjects of a gradient check: a loss of dynamic mode, a static program, a function; see ``gradcheck.py``."""
 
 from __future__ import annotations
 

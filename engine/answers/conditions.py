@@ -1,4 +1,4 @@
-"""What is asked of an operator that gave bad numbers: the values that it read, and who made them."""
+"""Conditions of an operator that gave bad numbers: the values that it read, and who made them."""
 
 from __future__ import annotations
 

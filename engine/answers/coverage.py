@@ -1,4 +1,4 @@
-"""What a search did not see: operators that were not run, branches that were not taken."""
+"""Coverage of a search: operators that were not run, branches that were not taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the known causes explains the bad elements in an operator's result."""
+"""Search for the known cause that explains the bad elements in an operator's result."""
 
 from __future__ import annotations
 

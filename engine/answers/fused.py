@@ -1,4 +1,4 @@
-"""Which operators of a program are computed together, by one compiled function, and what that takes."""
+"""Groups of operators that are computed together, by one compiled function, and what that takes."""
 
 from __future__ import annotations
 

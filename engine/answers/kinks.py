@@ -1,4 +1,4 @@
-"""Where operators have no derivative: what each of them chose.
+"""Points where operators have no derivative: what each of them chose.
 
 Between two inputs that an operator treats alike it is smooth. So the choice is what a gradient check compares: which
 elements passed a relu, which one was the largest. Operators that are not here have no kink.

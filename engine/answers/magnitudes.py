@@ -1,4 +1,4 @@
-"""What is wrong with the numbers in an array."""
+"""Faults of the numbers in an array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operator made an array: what the values that an operator reads come of."""
+"""Makers of arrays: the operator behind each value that an operator reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the first NaN, infinity, overflow or subnormal number of a run was born, and what carried it on.
+"""Births of the first NaN, infinity, overflow or subnormal number of a run, and what carried it on.
 
 An operator whose result is bad while what it read was good is a *birth*. One that read something bad is a *carrier*.
 A gradient is born bad when the gradient that arrived and the retained values were good.

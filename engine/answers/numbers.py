@@ -1,4 +1,4 @@
-"""What the numbers of a gradient are, and the words for it: the same in every view, whoever asks."""
+"""Numbers of a gradient, and the words for it: the same in every view, whoever asks."""
 
 from __future__ import annotations
 

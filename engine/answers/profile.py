@@ -1,4 +1,6 @@
-"""Where the time and the bytes of forward and backward go: per operator, type, layer or line, over several repeats."""
+"""Profile of the time and the bytes of forward and backward: per operator, type, layer or line, over several
+repeats.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +122,7 @@ KEYS: dict[str, Callable[[Cost], str]] = {
 
 @dataclass
 class DeviceTime:
-    """How the time was measured of what a backend computes as a whole: where it was computed, by its own profiler.
+    """Source of the time of what a backend computes as a whole: where it was computed, by its own profiler.
 
     What several operators became there is one computation: each operator has a share of its time, by the elements that
     it computes, which is an estimate.

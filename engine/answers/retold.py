@@ -1,4 +1,4 @@
-"""What dynamic mode computes, told as the backend in use computes it.
+"""Computation of dynamic mode on the backend in use.
 
 Dynamic mode computes on the reference, whatever is chosen. Where the backend in use compiles, what happens is noted
 with a number for every value, as a recorder notes it. When a backward pass is over, its operators and those before it

@@ -1,4 +1,4 @@
-"""How far gradients of a recorded pass are off since its steps were rounded: beside the same pass in double precision.
+"""Rounding error of the gradients of a recorded pass: a comparison with the same pass in double precision.
 
 A gradient that is zero by structure, as that of a bias before batch norm, is nothing but that.
 """

@@ -1,4 +1,4 @@
-"""What backward keeps alive: every buffer with its bytes, its producer, its readers, and how long it is needed.
+"""Buffers that backward keeps alive: each with its bytes, its producer, its readers, and how long it is needed.
 
 A buffer counts once, however many operators keep it and through however many views. What a program holds anyway
 (parameters, fed data, leaves) is listed apart.

@@ -1,4 +1,4 @@
-"""How healthy gradients are: sizes per parameter, per layer and per operator, and how they change with depth."""
+"""Health of gradients: sizes per parameter, per layer and per operator, and how they change with depth."""
 
 from __future__ import annotations
 

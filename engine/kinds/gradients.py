@@ -62,7 +62,7 @@ class GradientRow:
 
     @property
     def returned(self) -> bool:
-        """Whether it gets the gradient that was asked for, whatever its values are."""
+        """True if it gets the gradient that was asked for, whatever its values are."""
         return not self.lacking
 
     @property
@@ -72,14 +72,14 @@ class GradientRow:
 
     @property
     def counts(self) -> bool:
-        """Whether a gradient may be expected: of parameters, and of tensors that take one or got one."""
+        """True if a gradient may be expected: of parameters, and of tensors that take one or got one."""
         if self.lacking == STATISTICS or self.facts.get("dropped"):
             return False
         return self.returned or any(self.facts.get(fact) for fact in ("is_parameter", "trainable"))
 
     @property
     def is_cut(self) -> bool:
-        """Whether a gradient may be expected and there is none, although nobody froze it or left it out."""
+        """True if a gradient may be expected and there is none, although nobody froze it or left it out."""
         meant = (FROZEN, Verdict.NOT_LISTED.text)
         return self.counts and not self.returned and not self.lacking.startswith(meant)
 
@@ -99,7 +99,7 @@ class GradientRow:
         }
 
     def origin(self) -> dict[str, Any]:
-        """Where the gradient comes from and what became of it, in JSON's types."""
+        """Return the origin of the gradient and its fate, in JSON's types."""
         return {
             "given_by": self.given_by or None,
             "held": None if self.held is None else self.held.data(),
@@ -109,7 +109,7 @@ class GradientRow:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What is differentiated.
+    """Tensor that is differentiated.
 
     Attributes:
         value: None where it was not computed, or is no single number.
@@ -143,7 +143,7 @@ class GivenLists:
 
 @dataclass
 class GradientTable(Answered):
-    """What a backward pass gives, or would give.
+    """Gradients that a backward pass gives, or would give.
 
     Attributes:
         rows: every parameter or leaf, then other tensors asked for.
@@ -207,7 +207,7 @@ class GradientTable(Answered):
         return {name for a in self.answers if a.finding for name in (a.name, *a.also)}
 
     def status(self, row: GradientRow) -> str:
-        """What is said of a row: why its gradient is cut, what its values are, or what ``why`` knows of either."""
+        """Return the status of a row: why its gradient is cut, what its values are, or what ``why`` knows of either."""
         told = self._answers.get(row.shown)
         if told is None or told.verdict is Verdict.OK or row.status in numbers.NOT_FINITE:
             return row.status
@@ -232,12 +232,12 @@ class GradientTable(Answered):
 
     @property
     def with_gradient(self) -> int:
-        """How many of them get a gradient, also where the file's own list leaves it out."""
+        """Number of rows that get a gradient, also where the file's own list leaves it out."""
         return sum([not r.lacking or r.lacking.startswith(Verdict.NOT_LISTED.text) for r in self.counted])
 
     @property
     def unasked(self) -> int:
-        """How many rows the parameter list leaves out."""
+        """Number of rows that the parameter list skips."""
         return sum([r.lacking.startswith(NOT_ASKED) for r in self.rows])
 
 

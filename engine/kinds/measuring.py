@@ -1,4 +1,4 @@
-"""What measures of pictures share: norms, and a stopwatch for dynamic mode."""
+"""Shared parts of measures for pictures: norms, and a stopwatch for dynamic mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every kind of model has: a name, a loss, and answers to the same questions in the same words.
+"""Base of every kind of model: a name, a loss, and answers to the same questions in the same words.
 
 A kind of model is a class in :data:`~gradtool.engine.loading.opening.KINDS`. It says how its tensors are selected, how
 it is differentiated, drawn, listed and run; what it cannot do stands in its table of refusals, and nowhere else.
@@ -63,7 +63,7 @@ A = TypeVar("A")
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What an answer is about.
+    """Subject of an answer.
 
     Attributes:
         name: the model's, for people.
@@ -87,7 +87,7 @@ class About:
 
     @property
     def file(self) -> str:
-        """What programs are told of the model: the path of its file from the working folder, else its name."""
+        """Name of the model for programs: the path of its file from the working folder, else its name."""
         for word in self.words[:2]:
             for path in (word, word.rpartition(":")[0]):
                 if path and os.path.basename(path) == self.name:
@@ -105,7 +105,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class ModelGraph:
-    """What pictures of a model are made of.
+    """Parts that pictures of a model are made of.
 
     Attributes:
         locations: where the operators of the view were called, one for each, in its order.
@@ -161,7 +161,7 @@ class Model(ABC):
     @classmethod
     @abstractmethod
     def claims(cls, left: Loaded, request: Request, recorder: Recorder | None = None) -> bool:
-        """Whether what a file left behind is a model of this kind.
+        """Return whether what a file left behind is a model of this kind.
 
         Args:
             recorder: listened while the file ran, if one did.
@@ -187,27 +187,27 @@ class Model(ABC):
 
     @abstractmethod
     def leaves(self) -> list[Any]:
-        """What gradients end in: parameters, and other tensors that take gradients."""
+        """Return the ends of gradients: parameters, and other tensors that take gradients."""
 
     @abstractmethod
     def inputs(self) -> list[Any]:
-        """What is fed, or was given, and is no leaf."""
+        """Return the inputs: tensors that are fed, or were given, and are no leaves."""
 
     @abstractmethod
     def target_name(self) -> str:
-        """What people call the loss; empty if there is none."""
+        """Return the name of the loss for people; empty if there is none."""
 
     def loss_value(self) -> float | None:
-        """What the loss is, where it has been computed and is one number."""
+        """Return the value of the loss, where it has been computed and is one number."""
         return None
 
     @abstractmethod
     def selection(self) -> SelectorForms[Any]:
-        """What selects its tensors."""
+        """Return the selector of its tensors."""
 
     @abstractmethod
     def names(self) -> Names:
-        """What operators and tensors of a run of it are called."""
+        """Return the names of operators and tensors in a run of it."""
 
     # -- what can be done with it -----------------------------------------------------------------------------------
 
@@ -229,12 +229,12 @@ class Model(ABC):
         """Forward and backward operators, to be drawn."""
 
     def is_finite(self) -> bool:
-        """Whether no NaN and no infinity is in what it has computed, as far as that is known."""
+        """Return whether all values computed so far are finite, as far as that is known."""
         return True
 
     @property
     def has_graph(self) -> bool:
-        """Whether there is anything to draw."""
+        """True if there is anything to draw."""
         return True
 
     @abstractmethod
@@ -251,7 +251,7 @@ class Model(ABC):
 
     @abstractmethod
     def dump(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
-        """What a dump is made of: the picture, the outline, and the gradients with their values if it is to run."""
+        """Return the parts of a dump: the picture, the outline, and the gradients with their values if it is to run."""
 
     @abstractmethod
     def list_operators(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
@@ -267,15 +267,17 @@ class Model(ABC):
 
     @property
     def is_watched(self) -> bool:
-        """Whether it is known how it was computed, so that ``why`` has an answer."""
+        """True if it is known how it was computed, so that ``why`` has an answer."""
         return True
 
     @abstractmethod
     def case(self, asked: WhyOptions, notes: Notes = SILENT) -> Case[Any, Any]:
-        """What ``why`` is answered from."""
+        """Return the case that ``why`` answers from."""
 
     def case_beside(self, asked: WhyOptions) -> Case[Any, Any] | None:
-        """What ``why`` is answered from, to hear a run that is made anyway; None where that would save nothing."""
+        """Return the case that ``why`` answers from during a run that is made anyway; None where that would
+        save nothing.
+        """
         return None
 
     @abstractmethod
@@ -315,7 +317,7 @@ class Model(ABC):
 
     @abstractmethod
     def sizes(self, gatherer: Gatherer, gradients: Mapping[Any, Any]) -> StatsStory:
-        """How large the gradients of a run are, which *gatherer* listened to."""
+        """Return the sizes of the gradients of a run that *gatherer* listened to."""
 
     @abstractmethod
     def measure(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
@@ -323,10 +325,10 @@ class Model(ABC):
 
     @abstractmethod
     def measure_costs(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
-        """What its operators take; *calls* listened while the model was loaded."""
+        """Measure the costs of its operators; *calls* listened while the model was loaded."""
 
     def find_groups(self, repeats: int, feed: str | None, notes: Notes = SILENT) -> FusedStory:
-        """Which of its operators are computed together, and what that takes."""
+        """Find the operators that are computed together, and what that takes."""
         from ..answers.fused import nothing
 
         return nothing("dynamic mode computes operators one by one")
@@ -336,7 +338,7 @@ class Model(ABC):
         """Its gradients compared with differences; *recorder* listened while the model was loaded."""
 
     def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
-        """What the backend in use compiles of it and of the gradients in *table*, in lines; none where it does not."""
+        """Return the parts of it and of the gradients in *table* that the backend in use compiles, in lines."""
         return []
 
     def mend(self, answer: Answer) -> None:
@@ -350,7 +352,7 @@ class Model(ABC):
 
     @property
     def about(self) -> About:
-        """What answers say they are about."""
+        """Subject of answers about it."""
         return About(
             self.name,
             self.mode,
@@ -367,7 +369,7 @@ class Model(ABC):
 
     @classmethod
     def refusal(cls, feature: str, name: str) -> CommandError | None:
-        """What is wrong with asking a model of this kind for *feature*, such as ``--feed``; None if nothing is."""
+        """Return the error for a request of *feature*, such as ``--feed``; None if it can be answered."""
         refusal = cls.refusals.get(feature)
         if refusal is None:
             return None
@@ -375,7 +377,7 @@ class Model(ABC):
         return RefusedByModel(refusal.text.format(what=what, name=name), refusal.hint)
 
     def refuses(self, feature: str) -> bool:
-        """Whether this kind of model cannot do *feature*."""
+        """Return whether this kind of model cannot do *feature*."""
         return feature in self.refusals
 
     def must_take(self, asked: Mapping[str, Any]) -> None:
@@ -394,7 +396,7 @@ class Model(ABC):
         return
 
     def must_have_request(self, what: str) -> Request:
-        """What loads it again, for a question that watches it while it is loaded."""
+        """Return the request that loads it again, for a question that watches it while it is loaded."""
         if self.live or self.request is None:
             raise over_already(what, self.name)
         return self.request
@@ -463,7 +465,7 @@ class Model(ABC):
         return answer
 
     def graph(self, **words: Any) -> PictureAnswer:
-        """What a picture shows: ``graph(no_grad=["fc_0.b_0"], measure="norm")``.
+        """Return the content of a picture: ``graph(no_grad=["fc_0.b_0"], measure="norm")``.
 
         The words are the fields of :class:`~gradtool.engine.questions.picture.Drawn`.
         """
@@ -479,7 +481,7 @@ class Model(ABC):
         return answer
 
     def where(self, what: str, **words: Any) -> Places:
-        """Where operators come from: ``where("relu.0")``.
+        """Return the places that operators come from: ``where("relu.0")``.
 
         The words are the fields of :class:`~gradtool.engine.questions.where.Where`.
         """
@@ -487,7 +489,7 @@ class Model(ABC):
         return answer
 
     def nan(self, **words: Any) -> Births:
-        """Where the first NaN or infinity was born: ``nan(big=1e4, order=2)``.
+        """Return the birth of the first NaN or infinity: ``nan(big=1e4, order=2)``.
 
         The words are the fields of :class:`~gradtool.engine.questions.nan.Nan`.
         """
@@ -511,7 +513,7 @@ class Model(ABC):
         return answer
 
     def flow(self, **words: Any) -> Flows:
-        """Which values depend on which: ``flow(from_="x[3]", to="out[1]")``.
+        """Return which values depend on which: ``flow(from_="x[3]", to="out[1]")``.
 
         The words are the fields of :class:`~gradtool.engine.questions.flow.Flow`.
         """
@@ -544,7 +546,7 @@ class Model(ABC):
             return swept
 
     def profile(self, **words: Any) -> Costs:
-        """What forward and backward take: ``profile(repeats=10)``.
+        """Measure the costs of forward and backward: ``profile(repeats=10)``.
 
         The words are the fields of :class:`~gradtool.engine.questions.profile.Profile`.
         """
@@ -552,7 +554,8 @@ class Model(ABC):
         return answer
 
     def fusion(self, **words: Any) -> FusedGroups:
-        """Which operators are computed together, and what that takes: ``fusion(repeats=10)``, ``profile --fused``.
+        """Find the operators that are computed together, and what that takes: ``fusion(repeats=10)``, ``profile
+        --fused``.
 
         The words are the fields of :class:`~gradtool.engine.questions.fusion.Fusion`.
         """

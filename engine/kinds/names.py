@@ -1,4 +1,4 @@
-"""What operators and tensors of a run are called."""
+"""Names of operators and tensors in a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..ir.operator import Operator
 
 @dataclass
 class Names:
-    """What operators and tensors of a model are called.
+    """Names of operators and tensors in a model.
 
     Attributes:
         operators: by operator of a program, by recorded call (its gradient operator), by key of a recorded call.
@@ -54,7 +54,7 @@ class Names:
         return self.operators.get(origin, "").rpartition(".")[0] == title(type)
 
     def _is(self, birth: Birth, name: str) -> bool:
-        """Whether a call that was not recorded does not merely have the key of another one."""
+        """Return whether a call that was not recorded does not merely have the key of another one."""
         return not isinstance(birth.origin, int) or name.rpartition(".")[0] == title(birth.type)
 
     def tensor(self, birth: Birth) -> str:

@@ -1,4 +1,4 @@
-"""Where the gradients of a table come from: the backward calls of a script, their roots, and what was given there."""
+"""Origins of the gradients in a table: the backward calls of a script, their roots, and what was given there."""
 
 from __future__ import annotations
 

@@ -85,12 +85,14 @@ class CallList(Answered):
         return str(self.total) if self.stopped is None else f"at least {self.total + self.goes_on}"
 
     def distinct(self) -> Sequence[LineOfCalls]:
-        """What ``--backward each`` asks about: what backpropagates a loss, and ``grad`` only if nothing else does."""
+        """Return the calls for ``--backward each``: what backpropagates a loss, and ``grad`` only if nothing
+        else does.
+        """
         selectable = [line for line in self.lines if line.selectable and not line.nested]
         return [line for line in selectable if line.kind != GRAD] or selectable
 
     def others(self) -> list[Other]:
-        """What ``--backward each`` asks about beside the call that is asked about, of other losses than that one's."""
+        """Return the other calls for ``--backward each``: those from other losses than that of the main call."""
         same = {id(line.variable) for line in self.lines if self.asked in line.numbers and line.variable is not None}
         lines = (line for line in self.distinct() if self.asked not in line.numbers and id(line.variable) not in same)
         return [Other(line.loss or source.short(line.location), line.last) for line in lines]
@@ -143,7 +145,7 @@ def _variable(call: PassCall) -> str:
 
 
 def _runs(left: Loaded, call: PassCall) -> int:
-    """How often the program that a call appended to was run."""
+    """Return the number of runs of the program that a call appended to."""
     return sum(program is call.block.program for program, _ in left.calls.fed)
 
 

@@ -1,4 +1,6 @@
-"""What a file computes beside layers, and static programs, as functions of their data: runs that are computed again."""
+"""Computations of a file outside layers, and static programs, as functions of their data: runs that are
+computed again.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ NO_DATA = "no data was found that its parameters meet"
 def probe_without_layers(
     run: Timeline, recorder: Recorder, calls: LayerCalls, asked: Iterable[Any], model: Model
 ) -> Probe | str | None:
-    """What leads to the predictions of a file, where no layer that was asked gives them.
+    """Return the probe that leads to the predictions of a file, where no layer that was asked gives them.
 
     None where calls of layers are all that leads there; a text says why nothing can be asked.
 
@@ -78,7 +80,7 @@ def _values_between(run: Timeline, given: Mapping[int, Iterable[int]]) -> set[in
 
 
 def _reads_itself(run: Timeline, calls: LayerCalls, moving: set[int]) -> bool:
-    """Whether the file computes with parameters without a layer, or with what several calls of layers gave."""
+    """Return whether the file computes with parameters without a layer, or with what several calls of layers gave."""
     given = set(calls.gave) & moving
     if not given:
         return True
@@ -93,7 +95,7 @@ def _reads_itself(run: Timeline, calls: LayerCalls, moving: set[int]) -> bool:
 
 
 def _only_moved(run: Timeline, number: int, alone: set[int]) -> bool:
-    """Whether a value is what a layer gave, in another shape at most."""
+    """Return whether a value is what a layer gave, in another shape at most."""
     while number not in alone:
         maker = run.values[number].maker
         if maker == NOBODY or run.entries[maker].type not in _MOVING:
@@ -120,7 +122,7 @@ _STATE = frozenset({"Mean", "Variance", "running_mean", "running_var"})
 
 
 def probe_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:
-    """What a recorded pass shows by itself.
+    """Yield the facts that a recorded pass shows by itself.
 
     Predictions that all meet all targets, probabilities where scores belong, and units that are flat.
     """

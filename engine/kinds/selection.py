@@ -50,7 +50,7 @@ class SelectorForms(ABC, Generic[T]):
     """The forms of selectors; what each selects depends on the kind of model."""
 
     def select(self, option: str, texts: Iterable[str], out: Notes, *, parameters_only: bool = False) -> list[T]:
-        """What the values of *option* select, each once, in the order of the values.
+        """Return the tensors that the values of *option* select, each once, in the order of the values.
 
         Args:
             parameters_only: globs and the like select parameters only; a name may select any tensor.
@@ -68,7 +68,7 @@ class SelectorForms(ABC, Generic[T]):
         return list(matches)
 
     def _tensor_hint(self, option: str, text: str, matched: list[T]) -> str:
-        """What a glob would match as well if it meant tensors."""
+        """Return a hint about the tensors that a glob would match as well."""
         if option not in _OF_PARAMETERS or not _is_glob(text) or text.partition(":")[0] in _KINDS:
             return ""
         others = len({*self._match_glob(text, parameters_only=False)} - {*matched})
@@ -118,7 +118,7 @@ class SelectorForms(ABC, Generic[T]):
 
     @abstractmethod
     def _exact(self, text: str) -> T | None:
-        """What has this name."""
+        """Return the tensor of this name."""
 
     @abstractmethod
     def _suggestions(self, parameters_only: bool) -> list[str]:
@@ -137,7 +137,7 @@ class SelectorForms(ABC, Generic[T]):
 
     @abstractmethod
     def _match_glob(self, text: str, parameters_only: bool) -> list[T]:
-        """What a glob matches, each once; the names of gradients stand for their tensors."""
+        """Return the tensors that a glob matches, each once; the names of gradients stand for their tensors."""
 
     @abstractmethod
     def _layer(self, option: str, layer: str) -> list[T]: ...
@@ -154,7 +154,7 @@ def _is_glob(text: str) -> bool:
 
 
 def names_gradient(op_type: str) -> bool:
-    """Whether *op_type* (or ``type.k``) is called like a gradient operator."""
+    """Return whether *op_type* (or ``type.k``) is called like a gradient operator."""
     return op_type.partition(".")[0].endswith("_grad")
 
 
@@ -170,7 +170,7 @@ def layer_of(name: str) -> str:
 
 
 def same_file(made: str, asked: str) -> bool:
-    """Whether the file that *made* something is the one that is *asked* for, which may be a part of its path."""
+    """Return whether the file that *made* something is the one that is *asked* for, which may be a part of its path."""
     if source.display_path(made) == asked:
         return True
     made, asked = made.replace("\\", "/"), asked.replace("\\", "/")

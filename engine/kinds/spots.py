@@ -190,7 +190,7 @@ def spot(
 
 
 def note_of(saved: bool, like: bool) -> str:
-    """What is said of an operand."""
+    """Return the note about an operand."""
     return "shape only" if like else "saved" if saved else ""
 
 

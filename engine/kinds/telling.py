@@ -1,4 +1,4 @@
-"""What is told of a run beside the answer: where it ended, and what it would have left behind."""
+"""Notes about a run next to the answer: where it ended, and what it would have left behind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def stop(left: Loaded, notes: Notes) -> None:
 
 
 def describe_end(left: Loaded) -> str:
-    """Where a file was stopped, and what lets it go on; empty where it ran to its end."""
+    """Return the message about where a file was stopped, and what lets it go on; empty where it ran to its end."""
     calls = left.calls
     if calls.stopped is None:
         return ""
@@ -69,12 +69,12 @@ def tell_otherwise(left: Loaded, notes: Notes) -> None:
 
 
 def is_left_to_another() -> bool:
-    """Whether the backend in use leaves dynamic mode to one of another name."""
+    """Return whether the backend in use leaves dynamic mode to one of another name."""
     return current().name != eager().name
 
 
 def backend_note() -> str:
-    """What becomes of dynamic mode where the backend in use leaves it to the reference."""
+    """Return the note about dynamic mode where the backend in use leaves it to the reference."""
     chosen, own = current(), reference().name
     if not chosen.compiles:
         return f"dynamic mode is computed on {own}; {chosen.name} computes static programs"
@@ -119,7 +119,7 @@ def stand_ins(left: Loaded, notes: Notes) -> None:
 
 
 def describe_stop(calls: PassCalls) -> tuple[str, str]:
-    """How a file was stopped, and where; and what there is to know about that."""
+    """Return the message about how a file was stopped, and where; and what there is to know about that."""
     assert calls.stopped is not None
     verb, more = "stopped", "--steps all lets it run to its end"
     if calls.interrupted:

@@ -84,7 +84,7 @@ def _match_pattern(view: GraphView, text: str) -> list[NodeView]:
 
 
 def _names(node: NodeView) -> list[str]:
-    """What a node answers to: its id, its name, and both names of ``path (name)``."""
+    """Return the names that a node is found by: its id, its name, and both names of ``path (name)``."""
     answers = [node.id, node.name]
     if node.name.endswith(")") and " (" in node.name:
         path, _, name = node.name[:-1].partition(" (")

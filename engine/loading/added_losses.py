@@ -125,7 +125,7 @@ def _compared(left: Loaded, outputs: Sequence[str] | None, request: Request) -> 
 
 
 def _unread(program: Program) -> list[Variable]:
-    """What the program computes and does not go on from."""
+    """Return the variables that the program computes and does not read."""
     ops = program.global_block().ops
     read = {v for op in ops for v in op.input_variables()}
     made = dict.fromkeys(v for op in ops for v in op.output_variables())
@@ -134,7 +134,7 @@ def _unread(program: Program) -> list[Variable]:
 
 @contextlib.contextmanager
 def _appending(program: Program, after: Variable) -> Iterator[None]:
-    """What is made inside goes behind *program*, and stands where *after* does."""
+    """Put the operators made inside the context behind *program*, and their place where that of *after* is."""
     state.enable_static()
     before = source.pretend(None if after.op is None else after.op.loc)
     try:
@@ -145,7 +145,7 @@ def _appending(program: Program, after: Variable) -> Iterator[None]:
 
 
 def _label(program: Program, request: Request, output: Variable) -> Variable:
-    """What the output is compared with: an input of the program, or one that is added."""
+    """Return the variable that the output is compared with: an input of the program, or one that is added."""
     name = request.objective.label or LABEL
     existing = program.global_block().vars.get(name)
     if existing is not None:

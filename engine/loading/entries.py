@@ -102,7 +102,8 @@ def must_take(loaded: Loaded, request: Request) -> None:
 
 
 def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
-    """Whether a function is called by itself; a helper that wants arguments is not, in a file that has computed.
+    """Return whether a function is called without arguments; a helper that needs some is not, in a file that has
+    computed.
 
     Neither is one in a file that ran backward: what it makes of its functions is what was meant.
     """

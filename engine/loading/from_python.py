@@ -106,7 +106,7 @@ def request_of(who: str, model: str | os.PathLike[str], **words: Any) -> Request
 
 
 def _read(who: str, name: str, read: Callable[[Any], T], value: Any) -> T:
-    """What *read* makes of an argument."""
+    """Convert an argument with *read*."""
     try:
         return read(value)
     except ValueError as error:

@@ -189,7 +189,7 @@ def _note_failure(loaded: Loaded, failed: Exception | None, request: Request) ->
 
 
 def _is_torchs(target: Target, data: bytes) -> bool:
-    """Whether a file is a script of PyTorch's, which runs whole and under the name that Python gives it."""
+    """Return whether a file is a script of PyTorch's, which runs whole and under the name that Python gives it."""
     if b"torch" not in data or target.cells:
         return False
     from ..recorders.pytorch.running import is_torchs
@@ -276,7 +276,7 @@ def _run_cells(loaded: Loaded, target: Target, notes: Notes) -> None:
 
 
 def _is_done(loaded: Loaded, request: Request, error: Exception) -> bool:
-    """Whether what a file has raised is how it ends."""
+    """Return whether what a file has raised is how it ends."""
     if not isinstance(error, ScriptExit):
         return False
     if loaded.calls.interrupted:
@@ -371,7 +371,9 @@ def _run_parts(loaded: Loaded, target: Target, request: Request, data: bytes, pa
 
 
 def _is_there(loaded: Loaded) -> bool:
-    """Whether the file has left something to be asked about: a backward pass, a program, or what may be a loss."""
+    """Return whether the file has left something to answer questions about: a backward pass, a program, or what
+    may be a loss.
+    """
     if loaded.calls.swept or loaded.calls.appended or loaded.main.global_block().ops:
         return True
     return any(
@@ -405,7 +407,7 @@ def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
 
 
 def _is_real(request: Request) -> bool:
-    """Whether ``import paddle`` is to find Paddle itself."""
+    """Return whether ``import paddle`` is to find Paddle itself."""
     return request.run.engine == real.ENGINE and not real.is_elsewhere(request)
 
 

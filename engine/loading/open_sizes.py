@@ -1,4 +1,4 @@
-"""What a request tells of the sizes that a saved model leaves open: ``--arg NAME=SIZE``, and what is fed."""
+"""Sizes that a request gives to a saved model: ``--arg NAME=SIZE``, and what is fed."""
 
 from __future__ import annotations
 

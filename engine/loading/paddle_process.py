@@ -71,7 +71,9 @@ def _must_be_there(name: str) -> None:
 
 
 def _is_static(loaded: Loaded) -> bool:
-    """Whether the script built a static program, and computed nothing in dynamic mode that was differentiated."""
+    """Return whether the script built a static program, and computed nothing in dynamic mode that was
+    differentiated.
+    """
     import paddle
 
     return not loaded.calls.every and not paddle.in_dynamic_mode() and loaded.error is None

@@ -16,7 +16,7 @@ from .targets import exists
 
 
 def is_revision(text: str) -> bool:
-    """Whether *text* names a file in a revision, and not a file of that name."""
+    """Return whether *text* names a file in a revision, and not a file of that name."""
     before, at, after = text.rpartition("@")
     return bool(at and before and after) and not exists(text)
 

@@ -50,21 +50,21 @@ class Target:
 
     @property
     def compiled_as(self) -> str:
-        """What Python calls the file where it runs it: its whole path."""
+        """Path that Python gives to the code of the file where it runs it: its whole path."""
         path = os.path.abspath(self.file)
         is_plain = os.path.isfile(path) and not self.cells and not source.is_installed(path)
         return path if is_plain else self.shown
 
     @property
     def is_run(self) -> bool:
-        """Whether the file holds a run that was recorded, and no program."""
+        """True if the file holds a run that was recorded, and no program."""
         from ..script.endings import ENDINGS
 
         return self.replayed or (self.saved is not None and self.name.lower().endswith(ENDINGS))
 
 
 def target(text: str, stdin_filename: str = "<stdin>", as_module: bool = False) -> Target:
-    """What a MODEL argument names.
+    """Return the target that a MODEL argument names.
 
     Args:
         text: the argument.
@@ -138,12 +138,12 @@ def _of_file(where: str, function: str | None) -> Target:
 
 
 def exists(path: str) -> bool:
-    """Whether there is a file or a folder of that name; what cannot be a name is none."""
+    """Return whether there is a file or a folder of that name; what cannot be a name is none."""
     return len(path) <= _LONGEST_PATH and os.path.exists(path)
 
 
 def is_model(text: str) -> bool:
-    """Whether a MODEL argument can be *text*, as far as its name says."""
+    """Return whether a MODEL argument can be *text*, as far as its name says."""
     where, session = text.partition(":")[0], sessions.current()
     return exists(where) or (session is not None and session.has(where))
 
@@ -192,7 +192,7 @@ def _listed(folders: Sequence[str] | None) -> list[str] | None:
 
 
 def _spec(name: str, folders: Sequence[str] | None) -> ModuleSpec | None:
-    """What Python's finders say of a module in the folders of its package.
+    """Return the spec that Python's finders give for a module in the folders of its package.
 
     Args:
         name: without its package: finders would ask an imported package for its path, and none is imported.

@@ -31,7 +31,7 @@ def mark(view: GraphView, births: Births, notes: Notes) -> GraphView:
 
 
 def _is_born_in(node: NodeView, birth: Birth, names: Names) -> bool:
-    """Whether *node* is the operator that a birth happened in, or what was bad from the start."""
+    """Return whether *node* is the operator that a birth happened in, or what was bad from the start."""
     if birth.part == DATA:
         return node.kind != OP and node.name == names.tensor(birth)
     return node.kind == OP and node.part == birth.part and node.name == names.operator(birth)

@@ -29,7 +29,7 @@ from .sides.side import PICTURES, RESOURCES, VALUES
 
 @dataclass(frozen=True, slots=True)
 class LossDifference:
-    """What differs between the graphs behind another loss that both files backpropagate.
+    """Differences between the graphs behind another loss that both files backpropagate.
 
     Attributes:
         loss: its name.
@@ -43,7 +43,7 @@ class LossDifference:
 
 @dataclass(frozen=True, slots=True)
 class Differences(Answered):
-    """What differs between two graphs.
+    """Differences between two graphs.
 
     Attributes:
         before, after: the graphs.
@@ -76,7 +76,7 @@ class Differences(Answered):
 
     @property
     def not_compared(self) -> str:
-        """What only one of the graphs tells, so that it was not compared; empty if there is nothing."""
+        """Facts that only one of the graphs has, so that it was not compared; empty if there is nothing."""
         told = [*self.alone]
         if self.before.recorded != self.after.recorded:
             title = (self.before if self.before.recorded else self.after).title
@@ -93,14 +93,14 @@ class Differences(Answered):
 
     @property
     def findings(self) -> int:
-        """How many changes there are; values that differ without any are one."""
+        """Number of changes; values that differ without any are one."""
         changes = len(self.difference.changes) + sum(len(o.changes) for o in self.others)
         return changes or int(self.values is not None and not self.values.empty)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Diff(Cuts):
-    """What is compared: backward parts of the same options.
+    """Options of a comparison: backward parts of the same options.
 
     Attributes:
         checkpoints: selectors of what backward keeps, of static programs.
@@ -293,14 +293,14 @@ def _name(other: Other) -> str:
 
 
 def _identity(change: Change) -> tuple[str, str, str]:
-    """What is the same of a change in the graphs of two losses: its lines, where it has some."""
+    """Return the part of a change that is the same in the graphs of two losses: its lines, where it has some."""
     if change.source or change.source_after:
         return change.kind, change.source, change.source_after
     return change.kind, change.text, ""
 
 
 def _step_of(*sides: Side) -> int | None:
-    """Which backward pass a saved session holds, if it is known and there is one."""
+    """Return the number of the backward pass that a saved session holds, if it is known and there is one."""
     return next((step for s in sides if (step := s.step) is not None), None)
 
 

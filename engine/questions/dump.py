@@ -16,7 +16,7 @@ from .question import Question
 
 @dataclass(frozen=True, slots=True)
 class Dumped:
-    """What files of a dump are made of.
+    """Contents of the files of a dump.
 
     Attributes:
         outline: the graph as ``gradtool diff`` reads it.
@@ -31,7 +31,7 @@ class Dumped:
 
 @dataclass(frozen=True, kw_only=True)
 class Dump(Cuts, Question[Dumped]):
-    """What is dumped beside the graphs.
+    """Options of a dump, next to the graphs.
 
     Attributes:
         grads: the gradients of one run, too.

@@ -1,4 +1,6 @@
-"""What the first steps of a training say: the first loss, what updates change, whether a batch can be learned."""
+"""First steps of a training: the first loss, what updates change, whether a
+batch can be learned.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ class Moving:
 
 @dataclass(frozen=True, slots=True)
 class FirstSteps:
-    """What was seen.
+    """Observations of the first steps.
 
     Attributes:
         loss: the first loss of classes, if there was one.
@@ -185,7 +187,7 @@ def _moving_statistics(
 
 
 def _owners(name: str) -> list[str]:
-    """What holds a tensor, the outermost first: ``net`` and ``net.body`` of ``net.body.weight``."""
+    """Return the owners of a tensor, the outermost first: ``net`` and ``net.body`` of ``net.body.weight``."""
     parts = name.split(".")
     return [".".join(parts[:i]) for i in range(1, len(parts))]
 

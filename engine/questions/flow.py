@@ -47,7 +47,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Flows(Answered):
-    """What depends on what.
+    """Dependencies between values.
 
     Attributes:
         pairs: from, to, and what was found.
@@ -125,7 +125,7 @@ def _loss(run: Timeline, model: Model) -> Part:
 
 
 def _given_parts(run: Timeline, ends: Sequence[Part]) -> list[Part]:
-    """What was given and is no parameter, as far as it leads to *ends* or has a name."""
+    """Return the values that were given and are no parameters, as far as they lead to *ends* or have a name."""
     reached = upstream(run, (e.number for e in ends))
     read = {n for e in run.entries if not e.backward for n in e.inputs}
     numbers = (n for n in sorted(reached | read) if n in read and run.values[n].role != "parameter")
@@ -133,7 +133,7 @@ def _given_parts(run: Timeline, ends: Sequence[Part]) -> list[Part]:
 
 
 def _is_given(run: Timeline, number: int) -> bool:
-    """Whether a value was there before the run, or was drawn at random; what a program keeps is its own."""
+    """Return whether a value was there before the run, or was drawn at random; what a program keeps is its own."""
     maker = run.values[number].maker
     if maker == NOBODY:
         return run.lowered is None or run.values[number].name in run.lowered.fed

@@ -26,13 +26,13 @@ class FusedGroups(Answered):
     names: Mapping[Any, str]
 
     def name(self, op: Any) -> str:
-        """What an operator is called."""
+        """Return the name of an operator."""
         return self.names.get(op) or str(op.type)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fusion(Question[FusedGroups]):
-    """How to measure.
+    """Options of the measurement.
 
     Attributes:
         repeats: how often.

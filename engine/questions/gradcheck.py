@@ -40,7 +40,7 @@ class Comparison(Answered):
 
 @dataclass(frozen=True, kw_only=True)
 class Gradcheck(Question[Comparison]):
-    """What is compared.
+    """Options of the comparison.
 
     Attributes:
         order: 2 for gradients of gradients, too.

@@ -1,4 +1,4 @@
-"""What keeps the graphs of earlier steps alive, so that memory grows with every step of a training."""
+"""Causes that keep the graphs of earlier steps alive, so that memory grows with every step of a training."""
 
 from __future__ import annotations
 
@@ -47,19 +47,21 @@ class Growing:
 
     @property
     def how(self) -> str:
-        """What keeps the graphs: a ``sum``, a ``container``, or an ``attribute`` of an object."""
+        """Kind of the cause: a ``sum``, a ``container``, or an ``attribute`` of an object."""
         if not self.stay.is_one:
             return "container"
         return "attribute" if "." in self.path or "[" in self.path else "sum"
 
     @property
     def loc(self) -> Location:
-        """Where something is put into the container, if one line of the file does; else where its tensors are made."""
+        """Place where something is put into the container, if one line of the file does; else where its tensors
+        are made.
+        """
         return find_storing_line(self.path, self.stay.loc) if self.how == "container" else self.stay.loc
 
     @property
     def message(self) -> str:
-        """What is wrong, in one sentence."""
+        """Problem in one sentence."""
         where = f"{self.path} in {self.function}()" if self.function else self.path
         means = f"is computed from its own value of the {self._unit} before"
         if self.how == "container":
@@ -70,7 +72,7 @@ class Growing:
 
     @property
     def amount(self) -> str:
-        """How much a step adds."""
+        """Growth in one step."""
         stay = self.stay
         least = "at least " if stay.is_least else ""
         held = "" if stay.is_one else f", {count(stay.held, 'byte')} of the tensors held"
@@ -81,7 +83,7 @@ class Growing:
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """Remedy."""
         last = re.split(r"[.\[]", self.path)[-1]
         if self.is_turn:
             value = f"{last} += loss.item()" if self.stay.is_one and self.stay.is_number else "tensor.detach()"
@@ -229,7 +231,7 @@ def find_storing_line(path: str, made: Location) -> Location:
 
 
 def _fills(node: ast.AST, part: Any) -> bool:
-    """Return whether a piece of code puts something into a container that is called so."""
+    """Return whether a piece of code puts something into a container of that name."""
     if isinstance(node, ast.Call):
         called = node.func
         return isinstance(called, ast.Attribute) and called.attr in _PUTTING and _last_part(called.value) == part
@@ -240,7 +242,7 @@ def _fills(node: ast.AST, part: Any) -> bool:
 
 
 def _last_part(node: ast.AST) -> Any:
-    """What an expression is called last: a name, or the key of a subscript."""
+    """Return the last name in an expression: a name, or the key of a subscript."""
     if isinstance(node, ast.Subscript):
         return node.slice.value if isinstance(node.slice, ast.Constant) else None
     if isinstance(node, ast.Attribute):

@@ -1,4 +1,4 @@
-"""What is found out about the flow of information through the layers that a file calls, and from its labels."""
+"""Flow of information through the layers that a file calls, and from its labels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .question import Question
 
 @dataclass(frozen=True, slots=True)
 class Influences(Answered):
-    """What is so of the flow of information through a model."""
+    """Facts about the flow of information through a model."""
 
     about: About
     story: FlowStory
@@ -171,5 +171,5 @@ def _probe_facts(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
 
 
 def _name(layer: Layer, left: Loaded) -> str:
-    """What people call a layer: the name that it has in the file, else its class."""
+    """Return the name of a layer for people: the name that it has in the file, else its class."""
     return next((n for n, v in left.namespace.items() if v is layer and not n.startswith("_")), type(layer).__name__)

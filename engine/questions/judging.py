@@ -1,4 +1,4 @@
-"""Whether what a table shows is a finding: ``why`` says so, and every question that judges gradients asks it."""
+"""Judgements of rows: ``why`` decides whether one is a finding, for every question about gradients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .why import Why
 
 
 def question(cuts: Cuts, **how: Any) -> Why:
-    """What is asked of a model that is judged.
+    """Return the question for ``why`` about a model.
 
     Args:
         how: the other options of :class:`~gradtool.engine.questions.why.Why`.
@@ -21,7 +21,7 @@ def question(cuts: Cuts, **how: Any) -> Why:
 
 
 def judge(model: Model, cuts: Cuts, **how: Any) -> Sequence[Answer]:
-    """What ``why`` says of a model that is loaded; nothing where nobody watched it compute.
+    """Return the answers of ``why`` about a model that is loaded; nothing where nobody watched it compute.
 
     All of it: a parameter that no optimizer holds, or a gradient that is never cleared, has numbers that look well.
 

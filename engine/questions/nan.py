@@ -31,7 +31,7 @@ FORWARD_OVER = "the forward pass, which was over before the search"
 
 @dataclass(frozen=True, slots=True)
 class Births(Answered):
-    """Where NaN and infinity are born in a model.
+    """Births of NaN and infinity in a model.
 
     Attributes:
         number: of the backward pass that alone was searched; None where all were.
@@ -55,7 +55,7 @@ class Births(Answered):
 
 @dataclass(frozen=True, kw_only=True)
 class Nan(Question[Births]):
-    """What counts, and how long to look.
+    """Numbers to search for, and the length of the search.
 
     Attributes:
         big: numbers beyond it count as overflow.

@@ -77,7 +77,7 @@ class Training(Answered):
 
     @property
     def parameters(self) -> list[Track]:
-        """What the rows consist of."""
+        """Parts of the rows."""
         return [*chain.from_iterable(row.members for row in self.rows)]
 
 
@@ -112,7 +112,7 @@ class Listening:
 
     @property
     def has_heard(self) -> bool:
-        """Whether there was a backward pass."""
+        """True if there was a backward pass."""
         return self.programs.heard or self.tape.course.last > 0
 
 
@@ -129,14 +129,14 @@ def _must_not_have_asked(left: Loaded) -> None:
 
 
 def _end(left: Loaded) -> str:
-    """How the script ended, if that was not at its end."""
+    """Return the message about how the script ended, if that was not at its end."""
     if left.error is not None:
         return str(left.error).splitlines()[0]
     return "" if left.calls.stopped is None else "; ".join(telling.describe_stop(left.calls))
 
 
 def _named_tensors() -> Iterator[tuple[str, Tensor]]:
-    """What the user's functions that are running call their tensors, the innermost first."""
+    """Yield the tensors in the user's functions that are running, by name, the innermost first."""
     walk = Walk()
     for names in reversed(running(sys._getframe(1))):
         tensors = walk.tensors(names.values, looped(names.code))
@@ -180,7 +180,7 @@ def _unique(tracks: Iterable[Track]) -> list[Track]:
 
 @dataclass(frozen=True, kw_only=True)
 class OverTime(Question[Training]):
-    """What a row is, and how long to look.
+    """Kind of rows, and the length of the watch.
 
     Attributes:
         by: ``parameter`` or ``layer``; None for parameters, or layers where there are many.
@@ -232,7 +232,7 @@ class OverTime(Question[Training]):
         raise over_already("stats --steps", model.name)
 
     def _row_kind(self, names: Sequence[str]) -> tuple[str, int | None]:
-        """What a row is, and how many parts of paths are left; None for all but the last."""
+        """Return the kind of row, and how many parts of paths are left; None for all but the last."""
         if self.by is not None or len(names) <= MOST_ROWS:
             return self.by or "parameter", None
         layers = {name.rpartition(".")[0] or name for name in names}

@@ -24,7 +24,7 @@ from .question import Question
 
 @dataclass(frozen=True, slots=True)
 class PictureAnswer:
-    """What is drawn.
+    """Options of a picture.
 
     Attributes:
         values: id in the view -> what was measured.
@@ -37,7 +37,7 @@ class PictureAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn(Cuts, Question[PictureAnswer]):
-    """What the picture is of.
+    """Subject of the picture.
 
     Attributes:
         measure: ``norm``, ``time`` or ``bytes``, for fills that say them.
@@ -111,7 +111,7 @@ class _Gradients:
         return False
 
     def are_finite(self, model: Model) -> bool:
-        """Whether the pass from the loss of *model* gave neither."""
+        """Return whether the pass from the loss of *model* gave neither."""
         return not any(root is getattr(model, "loss", None) for root in self._bad if root is not None)
 
 

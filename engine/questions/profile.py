@@ -16,7 +16,7 @@ from .question import Question
 
 @dataclass(frozen=True, slots=True)
 class Costs(Answered):
-    """What the operators of a model take, under the names that they have there."""
+    """Costs of the operators in a model, under the names that they have there."""
 
     about: About
     story: ProfileStory
@@ -24,7 +24,7 @@ class Costs(Answered):
 
 @dataclass(frozen=True, kw_only=True)
 class Profile(Question[Costs]):
-    """How to measure.
+    """Options of the measurement.
 
     Attributes:
         repeats: how often.
@@ -41,7 +41,7 @@ class Profile(Question[Costs]):
             return self._measure(opening.model_in(left, request), calls, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Costs:
-        """What one run of a program takes; a model of dynamic mode has to be watched while it is loaded."""
+        """Measure the costs of one run of a program; a model of dynamic mode has to be watched while it is loaded."""
         if model.computes_while_loading:
             return self.ask(model.must_have_request("profile"), notes)
         return self._measure(model, Calls(), notes)

@@ -14,7 +14,7 @@ from .question import Question
 
 @dataclass(frozen=True, kw_only=True)
 class Operators(Cuts, Question[Listing]):
-    """What is listed.
+    """Options of the list.
 
     Attributes:
         part: ``fwd``, ``bwd`` or ``both``.

@@ -36,7 +36,7 @@ class OnReplicas(comparing.ReplicaStep, Answered):
 
 @dataclass(frozen=True, kw_only=True)
 class Replicas(Cuts):
-    """What is asked.
+    """Options of the question about replicas.
 
     Attributes:
         mesh: ``data=8``.

@@ -1,4 +1,4 @@
-"""What one step of a model takes, for comparisons: operators, bytes kept for backward, time."""
+"""Resources of one step of a model, for comparisons: operators, bytes kept for backward, time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REPEATS = 5
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What one step takes.
+    """Resources of one step.
 
     Attributes:
         operators: how many are computed, forward and backward.
@@ -30,7 +30,7 @@ class Resources:
 
 
 def measure(request: Request, feed: str | None = None) -> Resources:
-    """What one step of a model takes; it is loaded and run for it.
+    """Measure the resources of one step of a model; it is loaded and run for it.
 
     Raises:
         CommandError: there is no such model, or *feed* does not fit it.

@@ -22,7 +22,7 @@ from .question import Question
 
 @dataclass(frozen=True, slots=True)
 class Kept(Answered):
-    """What backward keeps alive in a model.
+    """Buffers that backward keeps alive in a model.
 
     Attributes:
         number: of the backward pass that was asked for; None for the last one.
@@ -36,7 +36,7 @@ class Kept(Answered):
 
 @dataclass(frozen=True, kw_only=True)
 class Saved(Question[Kept]):
-    """How the model is run.
+    """Options of the run.
 
     Attributes:
         feed: a file of arrays to feed.
@@ -74,7 +74,9 @@ class Saved(Question[Kept]):
             yield answer
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Kept:
-        """What one run of a program keeps; a model of dynamic mode has to be watched while it is loaded."""
+        """Return the buffers that one run of a program keeps; a model of dynamic mode has to be watched while
+        it is loaded.
+        """
         if model.computes_while_loading:
             return self.ask(model.must_have_request("saved"), notes)
         keeper = Keeper()

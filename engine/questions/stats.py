@@ -53,7 +53,7 @@ class Sizes(Answered):
         return {name: a for a in self.answers for name in (a.name, *a.also)}
 
     def verdict(self, line: Line) -> str:
-        """What is said of a line: that of its size, or what ``why`` knows better."""
+        """Return the verdict on a line: that of its size, or what ``why`` knows better."""
         told = self.told.get(line.name) or self._member_finding(line)
         if told is None:
             return line.verdict
@@ -70,7 +70,7 @@ class Sizes(Answered):
 
     @property
     def with_gradient(self) -> int:
-        """How many parameters get a gradient."""
+        """Number of parameters with a gradient."""
         return sum([x.gradient is not None for x in self.story.parameters])
 
     @property
@@ -80,7 +80,7 @@ class Sizes(Answered):
         return sum(a.finding for a in self.answers) + len(others) + (self.failure is not None)
 
     def is_to_look_at(self, line: Line) -> bool:
-        """Whether something may be wrong with a line, and ``why`` does not say that it is meant so."""
+        """Return whether something may be wrong with a line, and ``why`` does not call it intended."""
         told = [self.told.get(name) for name in line.members or [line.name]]
         meant = all(a is not None and not a.finding and a.verdict is not Verdict.LARGE for a in told)
         return self.verdict(line) != numbers.OK and not meant
@@ -88,7 +88,7 @@ class Sizes(Answered):
 
 @dataclass(frozen=True, kw_only=True)
 class Stats(Question[Sizes]):
-    """What a line is, and which are shown.
+    """Kind of lines, and which are shown.
 
     Attributes:
         by: ``parameter``, ``layer`` or ``op``.

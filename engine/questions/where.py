@@ -29,7 +29,7 @@ class Places(Answered):
 
 @dataclass(frozen=True, kw_only=True)
 class Where(Cuts, Question[Places]):
-    """What is asked about.
+    """Names to look up.
 
     Attributes:
         what: an operator (``relu.0``), a type (``relu``), a tensor, or a line (``line:model.py:21``).

@@ -1,4 +1,6 @@
-"""How long a script is watched, and what of it is asked about; apart, so that nothing is loaded to say it."""
+"""Length of the watch on a script, and the part of it that is queried; apart, so that parsing options loads
+nothing else.
+"""
 
 ENOUGH = 50
 """Backward passes that a script makes in any case before it is stopped, if nobody says how many."""
@@ -17,7 +19,7 @@ EACH = "each"
 
 
 def which_pass(value: int | str | None) -> str | None:
-    """What ``--backward`` says, if it can be meant; it is not looked whether there is such a pass.
+    """Return the pass in ``--backward``, if it can be meant; whether there is such a pass is not checked.
 
     Raises:
         ValueError: it cannot.
@@ -31,7 +33,7 @@ def which_pass(value: int | str | None) -> str | None:
 
 
 def passes_watched(value: int | str | None) -> int | None:
-    """How many backward passes ``--steps`` says; None where it says nothing.
+    """Return the number of backward passes in ``--steps``; None where it is not given.
 
     Raises:
         ValueError: it is no number of passes.

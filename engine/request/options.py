@@ -22,7 +22,7 @@ class Cuts:
 
     @classmethod
     def take(cls, values: dict[str, Any]) -> Self:
-        """What a command's *values* ask for, taken out of them."""
+        """Take the options of cuts out of a command's *values*."""
         return cls(**taken_out(cls, values))
 
     @property
@@ -32,7 +32,7 @@ class Cuts:
 
 
 def taken_out(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
-    """What a command's *values* say for the fields of a class of options, taken out of them.
+    """Take the options for the fields of a class out of a command's *values*.
 
     Rows of a file that are to be fed are left there for the request: a function of dynamic mode is called with them
     while the model is loaded.
@@ -49,7 +49,7 @@ def taken_out(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class BackwardOptions(Cuts):
-    """What the backward part is made for.
+    """Options of the backward part.
 
     Attributes:
         callbacks: functions, or ``MODULE:FUNCTION`` of them, called for each operator that is added to a program.
@@ -75,7 +75,7 @@ class BackwardOptions(Cuts):
 
 @dataclass(frozen=True, kw_only=True)
 class GradientsOptions:
-    """What is differentiated by what.
+    """Outputs and inputs of gradients.
 
     Attributes:
         target: selectors; the loss when empty.
@@ -104,7 +104,7 @@ class GradientsOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WhyOptions(Cuts):
-    """What is asked about, and how far to go.
+    """Tensors to explain, and how far to go.
 
     Attributes:
         variables: selectors of tensors; every parameter that has no gradient when empty.
@@ -127,7 +127,7 @@ class WhyOptions(Cuts):
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions(Cuts):
-    """What is exported.
+    """Options of an export.
 
     Attributes:
         forward_only: leave the backward part out.
@@ -140,7 +140,7 @@ class ExportOptions(Cuts):
 
 @dataclass(frozen=True, kw_only=True)
 class Debug(Cuts):
-    """What is recorded.
+    """Options of a recording.
 
     Attributes:
         feed: a file of arrays to feed.

@@ -1,4 +1,4 @@
-"""What runs operators of dynamic mode again: the forward ones, their gradients, the user's own rules."""
+"""Functions that run operators of dynamic mode again: the forward ones, their gradients, the user's own rules."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .calls import CallRecord
 
 
 def bind_call(call: CallRecord, padded: bool = False) -> Binding:
-    """What the kernel of a forward operator follows from; see :class:`Binding` for *padded*."""
+    """Return the binding of a forward operator; see :class:`Binding` for *padded*."""
     sizes = tuple(len(o) if isinstance(o, list) else None for o in call.outs)
     return Binding(call.op, call.attrs, sizes, padded=padded, backend=call.backend, again=call.again)
 
 
 def bind_gradient(node: GradNode, mask: Sequence[bool], sizes: Sequence[int | None]) -> Binding:
-    """What the kernel of a gradient operator follows from; *mask* says which gradients are wanted."""
+    """Return the binding of a gradient operator; *mask* says which gradients are wanted."""
     wanted, at = [], 0
     for size in sizes:
         count = 1 if size is None else size
@@ -33,7 +33,7 @@ def bind_gradient(node: GradNode, mask: Sequence[bool], sizes: Sequence[int | No
 
 
 def bind_framework(node: GradNode, mask: Sequence[bool], arriving: int) -> Callable[..., Sequence[Any]]:
-    """What another framework computes the gradients of its operator with.
+    """Return the function by which another framework computes the gradients of its operator.
 
     Its operands are the gradients that arrive, so many, then all that forward read.
     """

@@ -31,7 +31,7 @@ USERS = "it is the user's own Python, which a saved session does not hold"
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What a kernel follows from.
+    """Inputs that a kernel is determined by.
 
     Attributes:
         op: the operator; of a gradient operator, the one that it differentiates.
@@ -69,7 +69,7 @@ _FLAT_DRAWS = frozenset(
 
 
 def draws_only(entry: Entry) -> bool:
-    """Whether the results of an entry are numbers that were drawn, whatever it reads: a constant of the run."""
+    """Return whether the results of an entry are numbers that were drawn, whatever it reads: a constant of the run."""
     if entry.fixed != NOT_DRAWN_AGAIN:
         return False
     op = getattr(entry.origin, "op", None)
@@ -77,7 +77,7 @@ def draws_only(entry: Entry) -> bool:
 
 
 def draws_nothing(op: OpDef, attrs: Mapping[str, Any]) -> bool:
-    """Whether an operator that can draw random numbers draws none."""
+    """Return whether an operator that can draw random numbers draws none."""
     return op.type == "rnn" and not attrs.get("dropout_prob")
 
 
@@ -172,7 +172,9 @@ def number_results(entry: Entry, results: Sequence[Any]) -> list[tuple[int, Any]
 
 
 def runs_again(entry: Entry) -> bool:
-    """Whether the kernel of an entry can be bound again from the registry: it is none of the user's own Python."""
+    """Return whether the kernel of an entry can be bound again from the registry: it is none of the user's own
+    Python.
+    """
     if isinstance(entry.origin, Operator):
         return entry.type != USERS_FUNCTION
     b = entry.binding
@@ -180,7 +182,7 @@ def runs_again(entry: Entry) -> bool:
 
 
 def digest(operands: Sequence[Any]) -> str:
-    """What tells operands from others: equal for equal numbers only."""
+    """Return a digest of operands: equal for equal numbers only."""
     hashed = hashlib.sha256()
     todo = list(operands)[::-1]
     while todo:

@@ -146,7 +146,7 @@ class Branch:
         return next((e for e in reversed(self._by_value.get(number, ())) if e.at <= at), None)
 
     def is_edited(self, number: int) -> bool:
-        """Whether somebody gave the value other numbers."""
+        """Return whether somebody gave the value other numbers."""
         return number in self._by_value
 
     def entries_of_edits(self) -> set[int]:
@@ -163,7 +163,7 @@ class Branch:
         return [i for i in self._changed if self.is_stale(self.timeline.entries[i])]
 
     def is_stale(self, entry: Entry) -> bool:
-        """Whether an entry depends on an edit and has not run again yet."""
+        """Return whether an entry depends on an edit and has not run again yet."""
         affected, computed = self._affected, self.computed
         return bool(affected) and any(n in affected and n not in computed for n in entry.made)
 
@@ -194,11 +194,11 @@ class Branch:
             self.made(number)
 
     def is_ready(self, number: int) -> bool:
-        """Whether the value is there without running anything."""
+        """Return whether the value is there without running anything."""
         return number in (self.computed if number in self._affected else self.timeline.store)
 
     def operands(self, entry: Entry) -> list[Any]:
-        """What the kernel of an entry takes."""
+        """Return the operands of an entry's kernel."""
         return self._operands(entry, {n: self.made(n) for n in entry.inputs if self._last_edit(n, entry.index) is None})
 
     def inside(self, entry: Entry, by: watch.Watcher) -> None:
@@ -240,7 +240,7 @@ class Branch:
         return fresh[wanted]
 
     def _needs(self, value: Value) -> Iterable[int]:
-        """What a value is computed from; one that was dropped from nothing."""
+        """Return the values that a value is computed from; one that was dropped from nothing."""
         if value.parts is not None:
             return value.parts
         return () if value.maker in self._dropped else self.timeline.entries[value.maker].inputs

@@ -1,4 +1,4 @@
-"""What a recorder writes down: calls, and passes with what happened in them."""
+"""Records of a recorder: calls, and passes with what happened in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class UsersSlot(NamedTuple):
 
 
 class UsersOp(NamedTuple):
-    """What a :class:`CallRecord` says of the user's own operator."""
+    """Part of a :class:`CallRecord` about the user's own operator."""
 
     type: str
     inputs: tuple[UsersSlot, ...]
@@ -93,7 +93,7 @@ class Failure:
     error: BaseException
 
     def led_to(self, error: BaseException) -> bool:
-        """Whether *error* is this one, or was raised because of it."""
+        """Return whether *error* is this one, or was raised because of it."""
         seen: list[BaseException] = []
         todo: BaseException | None = error
         while todo is not None and not any(todo is e for e in seen):

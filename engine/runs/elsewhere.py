@@ -32,7 +32,7 @@ _UNKNOWN = (SimpleNamespace(spec=SimpleNamespace(count=-1)),)
 
 @dataclass(frozen=True, slots=True)
 class _Called:
-    """What a backend asks of an operator of a program, for an entry."""
+    """Operator of a program that a backend queries, for an entry."""
 
     op: Any
     entry: Entry | None = None
@@ -66,7 +66,7 @@ class _Plan:
         self.results = sorted({r for i in self.instructions for r in i.outs if r != self.size - 1})
 
     def owner(self, index: int) -> Entry:
-        """Whose an instruction is."""
+        """Return the entry of an instruction."""
         return self.entries[index]
 
     def keep(self, numbers: Collection[int]) -> None:
@@ -97,7 +97,7 @@ class _Plan:
         self.entries.append(entry)
 
     def explained(self, error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
-        """What an instruction raised, told with its entry."""
+        """Return the error of an instruction, with its entry."""
         at = next(n for n, i in enumerate(self.instructions) if i is instruction)
         entry = self.entries[at]
         told = error if isinstance(error, GradtoolError) else KernelError(f"{entry.type} failed: {error}")
@@ -132,7 +132,7 @@ def _arrange(operands: Sequence[Any]) -> tuple[tuple[int, ...], Callable[[Sequen
 
 
 def _draws(binding: bound.Binding) -> bool:
-    """Whether a kernel would draw random numbers, or repeats those that were drawn."""
+    """Return whether a kernel would draw random numbers, or repeats those that were drawn."""
     draws = Trait.RANDOM in binding.op.trait and binding.wanted is None
     return binding.mask != NOBODY or (draws and not bound.draws_nothing(binding.op, binding.attrs))
 
@@ -195,7 +195,7 @@ def compute_entries(
 
 
 def compute_one(entry: Entry, values: Store, backend: Backend) -> Sequence[Any]:
-    """What an entry that can run again gives on *backend*, as NumPy's arrays; nobody keeps it."""
+    """Compute an entry that can run again on *backend*; return its results as NumPy's arrays, which nobody keeps."""
     ins, arrange = _arrange(entry.operands)
     kernel = _separate(entry, backend, arrange)
     with np.errstate(all="ignore"):
@@ -206,7 +206,7 @@ def compute_one(entry: Entry, values: Store, backend: Backend) -> Sequence[Any]:
 def time_backend(
     entries: Sequence[Entry], parts: Parts, values: Store, backend: Backend, wanted: Collection[int], runs: int
 ) -> Iterator[Took]:
-    """What *backend* takes to compute the *wanted* values by entries, as one program, in each of the *runs*."""
+    """Yield the times of *backend* for the *wanted* values by entries, as one program, in each of the *runs*."""
     plan = _Plan(entries, parts, backend)
     plan.keep(wanted)
     compiled = backend.compile(plan)

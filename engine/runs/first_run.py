@@ -62,12 +62,12 @@ class _Filling:
         self.at_hand = {n: a for n, a in timeline.store.items() if n in self._last}
 
     def _read(self, entry: Entry) -> set[int]:
-        """What an entry reads, as operands and as parts of the sums that end there."""
+        """Return the values that an entry reads, as operands and as parts of the sums that end there."""
         parts = [self._values[total].parts or () for total in entry.sums]
         return {*entry.inputs, *chain.from_iterable(parts)}
 
     def can_run(self, entry: Entry) -> bool:
-        """Whether all that the entry reads is at hand, and not all that it makes is there."""
+        """Return whether all that the entry reads is at hand, and not all that it makes is there."""
         is_there = bool(entry.outs) and self._before >= {n for _, n in entry.outs if n >= 0}
         return not is_there and self.at_hand.keys() >= {*entry.inputs}
 

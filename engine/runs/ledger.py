@@ -1,4 +1,4 @@
-"""Which array holds which value: numbers of arrays, for as long as nobody overwrites them.
+"""Ledger of arrays and the values in them: numbers of arrays, for as long as nobody overwrites them.
 
 Arrays are held by reference. Before one is overwritten in place, what is held of its storage is copied, also long after
 the recording: a store is looked after for as long as it exists.
@@ -337,7 +337,7 @@ class _Tearing:
 
 
 def _lies_as(one: Any, other: Any) -> bool:
-    """Whether two arrays of one storage are the same elements of it."""
+    """Return whether two arrays of one storage are the same elements of it."""
     return (
         one.shape == other.shape
         and one.strides == other.strides

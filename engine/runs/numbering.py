@@ -1,4 +1,4 @@
-"""What a recorder wrote down, with a number for every array: calls, passes, and what is let go of between passes."""
+"""Numbers for the arrays of a record: calls, passes, and what is freed between passes."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class Numbering:
         numbers, shapes = iter(arriving), iter(node.shapes)
 
         def gradients(takes_none: bool) -> Any:
-            """What arrives in the next slot."""
+            """Return the gradients for the next slot."""
             size = next(sizes, None)
             arrived = [
                 self._or_zeros(next(numbers, None), next(shapes), takes_none)
@@ -291,7 +291,7 @@ class Numbering:
         return freed
 
     def _can_be_let_go(self, call: CallRecord, read: set[Any], held: Callable[[], dict[int, Any]]) -> bool:
-        """Whether all results of an operator that somebody reads are there without computing them again."""
+        """Return whether all results of an operator that somebody reads are there without computing them again."""
         missing = [n for n in flat(call.outs) if n in read and n not in self._store]
         return not missing or all(n in held() for n in missing)
 
@@ -333,7 +333,7 @@ class Numbering:
 
 
 def _comes_back(value: Any) -> bool:
-    """Whether a packed value is the one that the operator read or made."""
+    """Return whether a packed value is the one that the operator read or made."""
     return all(v.exact for v in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(v, PackedValue))
 
 

@@ -143,7 +143,7 @@ def results_of(instruction: Instruction, op: Operator) -> Iterator[tuple[Variabl
 
 
 def draws(entry: Entry) -> bool:
-    """Whether an operator may draw random numbers."""
+    """Return whether an operator may draw random numbers."""
     return entry.region or bool(entry.origin.op.trait & Trait.RANDOM)
 
 

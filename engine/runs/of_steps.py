@@ -127,7 +127,7 @@ class _Builder:
                 self._current[v] = number
 
     def _sum(self, op: Operator, v: Variable, array: Any, parts: Sequence[int | None]) -> int:
-        """What is added up over the runs."""
+        """Return the number of the sum over the runs."""
         numbers = [n for n in parts if n is not None]
         parts_of = [self.store.get(n) for n in numbers]
         total = reduce(operator.add, map(_dense, parts_of)) if parts_of else 0
@@ -170,7 +170,7 @@ class _Builder:
         return entry
 
     def _bind(self, op: Operator) -> Binding | None:
-        """What the kernel of *op* follows from; None where it draws random numbers that cannot be drawn again."""
+        """Return the binding of *op*; None where it draws random numbers that cannot be drawn again."""
         definition: OpDef = op.op
         sizes = tuple([len(v) if isinstance(v, tuple) else None for v in op.outputs])
         if definition.trait & Trait.RANDOM and op.type not in MASKED and not draws_nothing(definition, op.attrs):

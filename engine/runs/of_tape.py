@@ -211,7 +211,7 @@ class _Builder:
         self._name_results(entry, node)
 
     def _bind(self, entry: Entry, call: CallRecord) -> None:
-        """What runs the operator again, or why nothing does."""
+        """Bind the function that runs the operator again, or record why there is none."""
         failed = call is self.failing
         if failed and not call.fixed and any(s.many for s in call.op.outputs):
             entry.fixed = "it failed"

@@ -1,4 +1,4 @@
-"""What an array holds after another one that shares its storage was written: computed from both."""
+"""Contents of an array after another one that shares its storage was written: computed from both."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class Torn:
 
     @property
     def waits(self) -> bool:
-        """Whether the operator that wrote last is being recorded: it reads what was there before."""
+        """True if the operator that wrote last is still being recorded: it reads what was there before."""
         return any(w.waits for w in self.writes)
 
     @property
     def is_known(self) -> bool:
-        """Whether all that was written is known, and where."""
+        """True if all that was written is known, and where."""
         return all(w.number is not None and w.seen is not None for w in self.writes)
 
 

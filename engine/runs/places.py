@@ -1,4 +1,4 @@
-"""Which value stands at which place of a tape."""
+"""Values at places of a tape."""
 
 from __future__ import annotations
 
@@ -80,11 +80,13 @@ class TapeValues:
 
     @staticmethod
     def _is_called(node: GradNode) -> bool:
-        """Whether a node is that of an operator whose call was recorded, and not of the user's own."""
+        """Return whether a node is that of an operator whose call was recorded, and not of the user's own."""
         return isinstance(node.op, OpDef) and not getattr(node, "adopted", False)
 
     def _lead(self, node: GradNode, results: Sequence[int], maker: Mapping[int, CallRecord]) -> bool:
-        """Whether operators lead from all that the user's own operator took to *results*, and to each of these."""
+        """Return whether operators lead from all that the user's own operator took to *results*, and to each of
+        these.
+        """
         taken = [self._sources(p) for p in node.wrt if p is not None]
         if any(not complete for _, complete in taken):
             return False
@@ -103,7 +105,9 @@ class TapeValues:
         return flat(call.operands) if call is not None and call.op is node.op else None
 
     def needs(self, node: GradNode, pull: Pull) -> list[int]:
-        """What the gradient of an operator depends on beside its operands: all that forward took and made."""
+        """Return the values that the gradient of an operator depends on next to its operands: all that forward
+        took and made.
+        """
         call = self._recorder.call_of(node.key)
         if call is not None and call.op is node.op:
             return [*flat(call.operands), *flat(call.outs)]

@@ -99,7 +99,7 @@ class Recorder(Numbering):
 
     @property
     def count(self) -> int:
-        """How many numbers were given to values."""
+        """Number of values so far."""
         self.settle()
         return self._store.count
 
@@ -133,7 +133,7 @@ class Recorder(Numbering):
         return self._failure
 
     def snapshot(self) -> Recorder:
-        """What was written down so far, for a look at it while the recording goes on."""
+        """Return a copy of the record so far, for a look at it while the recording goes on."""
         self.settle()
         snapshot = copy(self)
         snapshot._store = self._store.copy()
@@ -239,7 +239,7 @@ class Recorder(Numbering):
         self.closed = self._is_wanted(failed)
 
     def _is_wanted(self, failed: bool) -> bool:
-        """Whether the pass that has just ended is the one to record: then nothing more is."""
+        """Return whether the pass that has just ended is the one to record: then nothing more is."""
         if self.which is not None and self.passes >= self.which:
             return True
         return self.until is not None and not failed and self.until(self)

@@ -1,4 +1,4 @@
-"""What of a recorded run cannot be computed again: compared, operator by operator, with what was recorded.
+"""Operators of a recorded run that cannot be computed again: compared, operator by operator, with what was recorded.
 
 Whoever trusts a repetition looks here first. Each operator is computed on the operands that were recorded, and its
 results are compared with the recorded ones. Elements that are moved, whole numbers and truth values have to be equal.

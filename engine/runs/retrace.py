@@ -62,7 +62,7 @@ def _arrays(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, An
 
 
 def _retained_values(node: GradNode) -> Iterator[tuple[Read, Sequence[Any]]]:
-    """What the node retains of the operator's operands and results, with what each is."""
+    """Yield the operands and results of the operator that the node retains, with what each is."""
     assert node.op.rule is not None
     for read, value in zip(node.op.rule.reads, node.args or (), strict=False):
         if value is not None and not read.like and read.kind != "dout":
@@ -85,7 +85,7 @@ def _results(node: GradNode, slot: int) -> list[tuple[GradNode, int]]:
 def _operands(
     recorder: Recorder, node: GradNode, arrays: Mapping[Place, Any], numbers: dict[Place, int]
 ) -> tuple[list[Any], bool]:
-    """What the operator took, slot by slot, and whether all of it is known."""
+    """Return the operands of the operator, slot by slot, and whether all of it is known."""
     retained = {read.place: entries for read, entries in _retained_values(node) if read.kind == "in"}
     places = _places(node)
     operands: list[Any] = []

@@ -1,4 +1,4 @@
-"""What a static program did, run by run of its blocks.
+"""Rounds of a static program, run by run of its blocks.
 
 The steps of a block are told before that of the operator around it, so they wait here until it comes.
 """
@@ -63,7 +63,7 @@ class Rounds(Generic[T]):
 
     @property
     def summarised(self) -> Asked | None:
-        """What is needed in place of arrays; within blocks, whose values go in and out of them, arrays."""
+        """Facts needed in place of arrays; within blocks, whose values go in and out of them, arrays."""
         return None if self._open else self._asked
 
     def of(self, op: Operator) -> list[Round[T]]:

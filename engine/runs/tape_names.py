@@ -1,4 +1,4 @@
-"""What operators and tensors of dynamic mode are called: as in the graph that the other commands draw."""
+"""Names of operators and tensors in dynamic mode: as in the graph that the other commands draw."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """What a timeline of a static program was lowered from, so that this can be done again.
+    """Program that a timeline was lowered from, so that this can be done again.
 
     Attributes:
         version: that of the program at the time.

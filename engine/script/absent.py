@@ -27,7 +27,7 @@ _CATCH = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseExce
 
 
 def stands_in(error: ImportError, frame: FrameType) -> bool:
-    """Whether the model goes on without the package that *error* misses.
+    """Return whether the model continues without the package that *error* misses.
 
     Args:
         frame: of the import statement; where the model itself says what is to be done without, that is done.
@@ -36,7 +36,7 @@ def stands_in(error: ImportError, frame: FrameType) -> bool:
 
 
 def _caught(frame: FrameType) -> bool:
-    """Whether the line of *frame* stands within a ``try`` that catches errors of imports."""
+    """Return whether the line of *frame* stands within a ``try`` that catches errors of imports."""
     lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
     try:
         tree = ast.parse("".join(lines))
@@ -52,7 +52,7 @@ def _caught(frame: FrameType) -> bool:
 
 
 def module(name: str, fromlist: Sequence[str] | None) -> AbsentObject:
-    """What an import statement of that name gives, as ``__import__`` does."""
+    """Return the module that an import statement of that name gives, as ``__import__`` does."""
     return AbsentObject(name if fromlist else name.partition(".")[0])
 
 

@@ -1,4 +1,4 @@
-"""What an object holds, read without running code of its class: nothing in a user's file is trusted.
+"""Attributes of an object, read without running code of its class: nothing in a user's file is trusted.
 
 A property may raise, ``__getattr__`` may open a connection, ``__class__`` may name another class, ``items`` may load a
 file. Everything here goes through the descriptors of Python's own types.

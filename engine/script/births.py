@@ -1,4 +1,4 @@
-"""Where parameters and tensors were made, and what the line there calls them.
+"""Births of parameters and tensors: the line, and the name there.
 
 For what nobody holds any more, or where no name leads: ``scorer = nn.Linear(5, 4)`` in a function ``build`` makes
 ``build.scorer.weight``.
@@ -19,7 +19,7 @@ SOME = "[…]"
 
 
 def path_of(loc: Location, inside: str | None) -> str:
-    """What the statement at *loc* gives a name to; empty if it gives none.
+    """Return the target of the statement at *loc*; empty if it has none.
 
     Args:
         inside: the way from the outermost layer that was made to the tensor, if it stands in one.
@@ -39,7 +39,7 @@ def path_of(loc: Location, inside: str | None) -> str:
 
 
 def local_of(loc: Location) -> str:
-    """What the statement at *loc* gives a name to, as the function around it calls it; empty if it gives none."""
+    """Return the target of the statement at *loc*, as the function around it calls it; empty if it has none."""
     place = source.file_and_line(loc)
     target = "" if place is None else _file(place[0]).target(place[1])
     return target if target.isidentifier() else ""
@@ -67,7 +67,7 @@ def _beginnings(path: str) -> set[str]:
 
 
 def _target(statements: Iterable[ast.stmt], line: int) -> str:
-    """What the innermost statement around a line assigns to, or appends to; empty if it does neither."""
+    """Return the target that the innermost statement around a line assigns or appends to; empty if there is none."""
     inner = [s for s in statements if s.lineno <= line <= (s.end_lineno or s.lineno)]
     if not inner:
         return ""
@@ -131,7 +131,7 @@ class _File:
         self.statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
 
     def target(self, line: int) -> str:
-        """What the statement on *line* assigns to."""
+        """Return the target of the statement on *line*."""
         if line not in self.targets:
             self.targets[line] = _target(self.statements, line)
         return self.targets[line]

@@ -50,7 +50,7 @@ class Interrupted(Stopped, KeyboardInterrupt):
 
 @dataclass(frozen=True, slots=True)
 class LocalNames:
-    """What a function that was running when a backward pass began calls its values.
+    """Local names of a function that was running when a backward pass began.
 
     Attributes:
         function: its name; empty for the module.
@@ -115,7 +115,7 @@ class PassCall:
 
     @property
     def line(self) -> Any:
-        """What calls of one line have in common."""
+        """Key shared by the calls of one line."""
         return self.how, source.file_and_line(self.location)
 
     def release(self) -> None:
@@ -303,17 +303,19 @@ class PassCalls:
         return True
 
     def _is_between_steps(self) -> bool:
-        """Whether an update took what the last pass gave, so that a step is over; also where none comes."""
+        """Return whether an update took what the last pass gave, so that a step is over; also where none comes."""
         ends = [w.last for w in self._windows.values()]
         return not ends or max(ends) >= len(self.every) or self.sweeps >= (self._due or 0) + self.limit
 
     def is_current(self, number: int) -> bool:
-        """Whether the pass of that number belongs to the last step of an optimizer, or to one that has not ended."""
+        """Return whether the pass of that number belongs to the last step of an optimizer, or to one that has
+        not ended.
+        """
         windows = self._windows.values()
         return number > max((w.last for w in windows), default=0) or any(w.holds(number) for w in windows)
 
     def is_recent(self, number: int) -> bool:
-        """Whether the pass of that number is of the last round: of the last step where there are optimizers."""
+        """Return whether the pass of that number is of the last round: of the last step where there are optimizers."""
         return self.is_current(number) and (bool(self._windows) or number > self._repeated)
 
     def of_step(self) -> list[PassCall]:
@@ -331,7 +333,7 @@ class PassCalls:
 
     @staticmethod
     def _counts(call: PassCall, meant: PassCall) -> bool:
-        """Whether a pass fills ``.grad`` as the one that is meant does, and no other pass runs it."""
+        """Return whether a pass fills ``.grad`` as the one that is meant does, and no other pass runs it."""
         if call.start is None or call.start.loss.stop_gradient:
             return False
         return call.how == meant.how == "backward" and call.parent is None and call.is_done
@@ -382,7 +384,7 @@ class PassCalls:
 
     @property
     def passes(self) -> int:
-        """How many backward passes there were."""
+        """Number of backward passes."""
         return self.sweeps or self.runs
 
     def _may_be_meant(self, call: PassCall) -> bool:
@@ -441,7 +443,7 @@ class PassCalls:
         return CommandError(f"--backward {self.which}: there is no such backward pass", hint)
 
     def _near(self, which: str, most: int = 3) -> list[str]:
-        """What ``--backward`` may be in place of *which*: the nearest first."""
+        """Return the choices of ``--backward`` near *which*: the nearest first."""
         wanted = which.rpartition(":")[2]
         number = int(wanted) if wanted.isdecimal() else 0
         if not which.startswith("line:"):
@@ -460,7 +462,7 @@ def _stands_at(call: PassCall, which: str) -> bool:
 
 
 def running(frame: FrameType | None, keep: Callable[[Any], Any] = _as_it_is) -> list[LocalNames]:
-    """What the user's functions that are running call their values, the outermost first.
+    """Return the local names of the user's functions that are running, the outermost first.
 
     Args:
         keep: gives what is kept of a value.
@@ -488,7 +490,7 @@ def _public(frame: FrameType | None) -> str:
 
 
 def _name(value: Any, frame: FrameType | None) -> str:
-    """What the user's code that is running calls *value*: a local name before one of the module."""
+    """Return the user's name for *value* in the code that is running: a local name before one of the module."""
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in source.packages:
         frame = frame.f_back
     if frame is None:

@@ -84,7 +84,7 @@ def _count(cell: dict[str, Any]) -> int:
 
 
 def names() -> dict[str, Any]:
-    """What every cell finds without importing it."""
+    """Return the names that every cell finds without an import."""
     return {"display": _display, "get_ipython": _Shell}
 
 

@@ -1,4 +1,4 @@
-"""Who holds the tensors of a file: its module, functions that were running, other modules of the user's."""
+"""Holders of a file's tensors: its module, functions that were running, other modules of the user's."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ _NOBODYS = _OURS | _AT_START | sys.stdlib_module_names | PACKAGES
 
 
 def is_protected(name: str) -> bool:
-    """Whether all but a model find the module of that name where it is installed."""
+    """Return whether all but a model find the module of that name where it is installed."""
     return name in _PROTECTED or name.startswith("_sysconfigdata_")  # the platform is a part of that name
 
 
@@ -204,14 +204,16 @@ class _Statements:
             return absent.module(name, fromlist)  # type: ignore[return-value]  # as far as statements look at it
 
     def _is_models(self, globals: Mapping[str, Any] | None) -> bool:
-        """Whether a module with these names is the user's own: neither gradtool's, nor Python's, nor a package's."""
+        """Return whether a module with these names is the user's own: neither gradtool's, nor Python's, nor a
+        package's.
+        """
         name, file = (globals or {}).get("__name__"), (globals or {}).get("__file__")
         if not isinstance(name, str) or not isinstance(file, str):
             return False
         return name.partition(".")[0] != "gradtool" and not file.startswith(self._packages)
 
     def _is_there(self, top: str) -> bool:
-        """Whether a model finds another module of that name than gradtool does."""
+        """Return whether a model finds another module of that name than gradtool does."""
         key = top, *sys.path
         if key not in self._looked:
             models = PathFinder.find_spec(top, sys.path)

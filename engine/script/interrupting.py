@@ -69,7 +69,7 @@ _presses = [0]
 
 
 def presses() -> int:
-    """How often Ctrl-C has ended a file in this process."""
+    """Return the number of times that Ctrl-C has ended a file in this process."""
     return _presses[0]
 
 

@@ -1,4 +1,4 @@
-"""What a script has registered with :mod:`atexit` runs when the script is done, as under ``python train.py``.
+"""Functions registered with :mod:`atexit`: they run when the script is done, as under ``python train.py``.
 
 It is part of the script: it may write files, or compute, and none of that is to happen after the answer.
 """

@@ -1,4 +1,4 @@
-"""What a model file left behind when it had run."""
+"""State that a model file left behind when it had run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODULE = "__gradtool_model__"
 
 @dataclass
 class Loaded:
-    """What a model file left behind, before anyone has looked for the loss.
+    """State that a model file left behind, before anyone has looked for the loss.
 
     Attributes:
         name: the file's name, for people.
@@ -72,7 +72,7 @@ class Loaded:
 
     @property
     def passes(self) -> int:
-        """How many backward passes came to their end."""
+        """Number of backward passes that came to their end."""
         return self.calls.passes - has_two_sides(self.error)
 
     def must_run(self, what: str) -> None:
@@ -90,7 +90,9 @@ def over_already(what: str, name: str) -> CommandError:
 
 
 def has_two_sides(error: Exception | None) -> TypeGuard[FreedGraphError | InplaceError]:
-    """Whether a backward pass failed because values were freed or overwritten: two lines are needed to say why."""
+    """Return whether a backward pass failed because values were freed or overwritten: two lines are needed to
+    say why.
+    """
     return isinstance(error, (FreedGraphError, InplaceError))
 
 

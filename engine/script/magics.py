@@ -1,4 +1,4 @@
-"""What of a notebook's cell is the notebook's own and no Python, written as Python that keeps its lines.
+"""Magics of a notebook's cell that are no Python, written as Python that keeps its lines.
 
 Nothing of a shell is run. Magics that run Python (``%time``, ``%%capture``, ``%run``, ``%%writefile``) do; all others
 show or set what has no meaning here.
@@ -50,7 +50,7 @@ def _statements(lines: list[str]) -> list[str]:
 
 
 class _Spot:
-    """Where a reader of Python is at the end of a line.
+    """Position of a reader of Python at the end of a line.
 
     Attributes:
         between: between two statements: neither within brackets nor in a string, and not to be continued.

@@ -1,4 +1,5 @@
-"""What people call tensors: the way to them from a name, through layers, containers, closures and objects of their own.
+"""Names of tensors for people: the way to them from a name, through layers, containers, closures and objects of their
+own.
 
 ``net.fc1.weight``, ``blocks[2].weight``, ``params['b1']``, ``nets['enc'][0].bias``, ``trainer.model.head.bias``.
 No code of the user's runs on the way (:mod:`.attributes`).
@@ -69,7 +70,9 @@ def _attribute(owner: Any, name: str) -> Any:
 
 
 def is_users(module: str) -> bool:
-    """Whether the module of that name is the user's own: neither gradtool's, nor Python's, nor an installed one."""
+    """Return whether the module of that name is the user's own: neither gradtool's, nor Python's, nor an
+    installed one.
+    """
     if module.partition(".")[0] in _FOREIGN:
         return False
     file = field(sys.modules.get(module), "__file__")
@@ -77,7 +80,7 @@ def is_users(module: str) -> bool:
 
 
 def _rank(name: str, value: Any, last: Collection[str]) -> tuple[bool, int, int]:
-    """Where a name stands: larger layers first, then as :func:`_kind` says."""
+    """Return the rank of a name: larger layers first, then as :func:`_kind` says."""
     return name in last, _kind(value), -_size(value)
 
 
@@ -137,14 +140,15 @@ class Walk:
                 todo[at:at] = reversed(inside)
 
     def _within(self, path: str, value: Any) -> _Entries:
-        """What *value* holds, with the path to it."""
+        """Yield the contents of *value*, with the path to it."""
         kind = next((k for k in _WAYS if is_a(value, k)), None)
         if kind is FunctionType:
             return self._of_function(path, value)
         return _of_object(path, value) if kind is None else _WAYS[kind](path, value)
 
     def _of_function(self, path: str, function: FunctionType) -> Iterator[tuple[str, Any]]:
-        """What a function closes over, called after the function whose local it is; then its defaults and attributes.
+        """Yield the values that a function closes over, called after the function whose local it is; then its defaults
+        and attributes.
 
         Of a function that was made twice, the second is called after whoever holds it.
         """

@@ -62,7 +62,7 @@ class Process:
 
     @property
     def runs(self) -> bool:
-        """Whether it has been begun and has not ended."""
+        """True if it has been begun and has not ended."""
         return self._process is not None and self._process.poll() is None
 
     def ask(self, question: Any) -> None:

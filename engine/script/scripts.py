@@ -1,4 +1,4 @@
-"""Which files are scripts: what they do stands behind ``if __name__ == "__main__"``, and they may take arguments.
+"""Recognition of scripts: what they do stands behind ``if __name__ == "__main__"``, and they may take arguments.
 
 Of a model file the guarded part stays quiet: what is asked about has been computed when the module has run. A file
 that leaves nothing to be asked about is a script, and its guarded part runs as well, as under ``python train.py``. A

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class LiveSession(Protocol):
-    """What the loader asks before it looks for a file."""
+    """Models of a session that the loader queries before it looks for a file."""
 
     def source(self, name: str) -> str | None:
         """The source text that is run as a model file would be, or None."""
         ...
 
     def has(self, name: str) -> bool:
-        """Whether *name* is that of a model."""
+        """Return whether *name* is that of a model."""
         ...
 
     def live(self, request: Request) -> AbstractContextManager[Loaded] | None:
@@ -29,7 +29,7 @@ class LiveSession(Protocol):
         ...
 
     def value(self, name: str) -> Any:
-        """What is there under a name, or None."""
+        """Return the value of a name, or None."""
         ...
 
     def start_debugging(self, book: Any) -> None:

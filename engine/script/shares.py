@@ -67,7 +67,7 @@ class Shares:
             self.updated[leaf] = window
 
     def _is_open(self, leaf: Leaf, number: int) -> bool:
-        """Whether a leaf has not been updated since the pass of that number."""
+        """Return whether a leaf has not been updated since the pass of that number."""
         window = self.updated.get(leaf)
         return number > (self._last_update if window is None else window.last)
 

@@ -1,4 +1,4 @@
-"""What a model prints, where something asks several questions of it and each of them runs it anew: shown once."""
+"""Output of a model, where something asks several questions of it and each of them runs it anew: shown once."""
 
 from __future__ import annotations
 

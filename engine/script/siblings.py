@@ -65,13 +65,15 @@ def _shared(folder: str) -> set[str]:
 
 
 def _stands_in(top: str, folder: str, installed: Sequence[str]) -> bool:
-    """Whether a model in *folder* finds the module of that name there."""
+    """Return whether a model in *folder* finds the module of that name there."""
     spec = PathFinder.find_spec(top, [folder, *installed])
     return spec is not None and any(where == folder for where in _places(spec.origin, spec.submodule_search_locations))
 
 
 def _is_own(module: ModuleType, folder: str, paths: set[str], others: set[str]) -> bool:
-    """Whether a module comes from below the model's folder, or from *paths*; what comes from *others* does not."""
+    """Return whether a module comes from below the model's folder, or from *paths*; what comes from *others*
+    does not.
+    """
     places = _places(getattr(module, "__file__", None), getattr(module, "__path__", None))
     if not places:
         return True

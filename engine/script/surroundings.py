@@ -1,4 +1,4 @@
-"""What a model's file may set of Python and NumPy, and not of its own: as it was again when the model goes.
+"""State of Python and NumPy that a model's file may set; it is restored when the model goes.
 
 ``python train.py`` changes a process that ends with it. A sweep asks thousands of points in one process, and no answer
 may depend on what was asked before: environment, warnings, NumPy's error state and print options, the limit of

@@ -19,5 +19,5 @@ class TorchStacks:
         self._stacks = Callstacks()
 
     def location(self, text: str) -> Location:
-        """Where a stack stands, without PyTorch's own frames; nowhere where the text is no stack."""
+        """Return the location of a stack, without PyTorch's own frames; nowhere where the text is no stack."""
         return self._stacks.location([line for line in text.splitlines() if not TORCHS.search(line)])

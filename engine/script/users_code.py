@@ -72,7 +72,7 @@ def _place(error: GradtoolError, traceback: TracebackType | None) -> None:
 
 
 def _missing(error: BaseException) -> str | None:
-    """What to do about an error, where another Python than gradtool's may well have what is missing."""
+    """Return the hint for an error, where another Python than gradtool's may well have what is missing."""
     if not isinstance(error, ModuleNotFoundError) or not error.name or error.name.partition(".")[0] == "paddle":
         return None
     return f"gradtool runs models in its own Python: install {error.name.partition('.')[0]} there"
@@ -131,7 +131,7 @@ def raised_in(error: BaseException) -> FrameType | None:
 
 
 def stack_of(error: BaseException) -> list[str]:
-    """What was noted of *error*, and the user's frames in its traceback, outermost first, with their lines."""
+    """Return the notes on *error*, and the user's frames in its traceback, outermost first, with their lines."""
     origin = _origin(error)
     notes = getattr(origin, "__notes__", []) if origin is not error else []
     return [*notes, *_frames(origin.__traceback__)]

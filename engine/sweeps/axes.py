@@ -1,4 +1,4 @@
-"""What a sweep goes through: models by settings by seeds by data, as a list of points."""
+"""Axes of a sweep: models by settings by seeds by data, as a list of points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .spec import Spec
 
 @dataclass(frozen=True, kw_only=True)
 class Axes:
-    """What a sweep goes through.
+    """Axes of a sweep.
 
     Attributes:
         models: as the user wrote them.

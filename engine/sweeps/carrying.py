@@ -93,7 +93,7 @@ def row_without_answer(
 
 
 def head(spec: Spec, point: Point, key: str) -> dict[str, Any]:
-    """What the row of a point says of the point."""
+    """Return the columns of a row that describe its point."""
     return {"key": key, "question": spec.question, **point.data()}
 
 

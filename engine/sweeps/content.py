@@ -1,4 +1,6 @@
-"""What answers depend on: versions, the model's own files, data. Two sides that differ in it must not be mixed."""
+"""Contents that answers depend on: versions, the model's own files, data. Two sides that differ in it must not
+be mixed.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def _bytes(file: str) -> bytes:
 
 
 def digest_model(model: str) -> str:
-    """What a model's file holds, and the modules in its folder that it imports.
+    """Return the digest of a model's file, and the modules in its folder that it imports.
 
     Raises:
         CommandError: there is no such model, or it is on standard input.

@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class NoiseScale:
-    """What two sizes of batches say.
+    """Noise scale by two sizes of batches.
 
     Attributes:
         model, settings, seed: which points.

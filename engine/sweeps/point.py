@@ -13,7 +13,7 @@ from ..data.portion import Portion
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where the question is asked.
+    """Point of a sweep.
 
     Attributes:
         model: as the user wrote it.
@@ -28,7 +28,7 @@ class Point:
     chosen: tuple[int, ...] | None = None
 
     def data(self) -> dict[str, Any]:
-        """What a row says of it, in JSON's types."""
+        """Return the columns that describe it, in JSON's types."""
         portion = self.portion
         return {
             "model": self.model,
@@ -44,7 +44,7 @@ class Point:
 
     @classmethod
     def of(cls, job: Mapping[str, Any]) -> Point:
-        """What :meth:`job` gave."""
+        """Read a point from what :meth:`job` returned."""
         rows, chosen = job["rows"], job["chosen"]
         portion = None if job["feed"] is None else Portion(job["feed"], None if rows is None else (rows[0], rows[1]))
         settings = tuple((name, value) for name, value in job["set"])

@@ -1,4 +1,4 @@
-"""What ``--seeds``, ``--set`` and ``--rows`` say, as values."""
+"""Values of ``--seeds``, ``--set`` and ``--rows``."""
 
 from __future__ import annotations
 

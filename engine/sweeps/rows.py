@@ -1,4 +1,4 @@
-"""What a row of a sweep is: the schema by which rows that were written are read back."""
+"""Rows of a sweep: the schema by which rows that were written are read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sweep asks everywhere: the question, its options, how models are loaded; plain data for other processes."""
+"""Specification of a sweep: the question, its options, how models are loaded; plain data for other processes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Spec:
 
     @property
     def kind(self) -> SweepQuestion:
-        """How the question is asked."""
+        """Question of the sweep."""
         return KINDS[self.question]
 
     def data(self) -> dict[str, Any]:
@@ -55,11 +55,11 @@ class Spec:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Spec:
-        """What :meth:`data` gave."""
+        """Read a specification from what :meth:`data` returned."""
         return cls(**data)
 
     def request(self, point: Point) -> Request:
-        """How the model is loaded at a point; reads the data."""
+        """Return the request that loads the model at a point; reads the data."""
         loading: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self.loading.items()}
         script, arg = tuple(loading.pop("script", ())), tuple(loading.pop("arg", ()))
         settings = dict(point.settings)

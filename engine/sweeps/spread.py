@@ -1,4 +1,4 @@
-"""How the norms of a parameter's or a layer's gradient are spread over the points, and which points stand apart."""
+"""Spread of the norms of a parameter's or a layer's gradient over the points, and the points that stand apart."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def spreads(rows: Iterable[Row]) -> list[NormSpread]:
 
 
 def idle(rows: Sequence[Row]) -> list[str]:
-    """What is gone through and changes no number: ``seed``, ``data``, or the name of a setting.
+    """Return the axes that change no number: ``seed``, ``data``, or the name of a setting.
 
     Nothing is said of points whose answers have no norms: that they are alike says little.
     """
@@ -109,7 +109,7 @@ class Outlier:
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """What is usual among points that differ in their data or seeds alone.
+    """Usual values among points that differ in their data or seeds alone.
 
     Attributes:
         points: how many there are.
@@ -123,7 +123,7 @@ class Usual:
 
 
 def usual(rows: Sequence[Row]) -> list[Usual]:
-    """What is usual, for every model, setting and size of batch by itself."""
+    """Return the usual values for every model, setting and size of batch by itself."""
     groups: dict[Any, list[int]] = {}
     for number, row in enumerate(rows):
         if "norm" in (row["answer"] or {}):

@@ -34,7 +34,7 @@ class RowSubset:
 
 
 def sign(row: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """What a smaller batch has to give, too; None where rows have no part in it."""
+    """Return the signature that a smaller batch has to give, too; None where rows have no part in it."""
     status, answer = row["status"], row["answer"] or {}
     if status in (ERROR, CRASHED):
         return status, _DIGITS.sub("#", row["error"] or "")

@@ -24,7 +24,7 @@ MOST: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a row keeps of an answer.
+    """Part of an answer that a row keeps.
 
     Attributes:
         findings: how many things are wrong.

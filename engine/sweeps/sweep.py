@@ -27,7 +27,7 @@ Told = Callable[[int, int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Means:
-    """Where points are carried out, and what they may take.
+    """Place that points are computed at, and its limits.
 
     Attributes:
         jobs: how many side by side, each in a process of its own; 1 for one after the other in this process.
@@ -74,7 +74,7 @@ class Swept(Answered):
 
     @property
     def complete(self) -> bool:
-        """Whether every point has its row."""
+        """True if every point has its row."""
         return len(self.rows) == self.points
 
 

@@ -18,7 +18,7 @@ _EXPLODED: Final = frozenset({"NaN", "infinite", "large", "exploded"})
 
 @dataclass(frozen=True, slots=True)
 class Turning:
-    """Where along one setting gradients explode.
+    """Value of one setting from which gradients explode.
 
     Attributes:
         setting: its name.
@@ -51,12 +51,12 @@ class Turning:
 
     @property
     def falls(self) -> bool:
-        """Whether it is small values at which they explode."""
+        """True if small values make gradients explode."""
         return self.bad[0] > 0 and not self.bad[-1]
 
 
 def has_exploded(row: Mapping[str, Any]) -> bool | None:
-    """Whether gradients explode at a point; None where that is not known."""
+    """Return whether gradients explode at a point; None where that is not known."""
     answer = row["answer"]
     if answer is None:
         return None

@@ -32,7 +32,7 @@ def first_words(questions: Sequence[Row]) -> View:
 
 
 def matches(words: Sequence[str], questions: Sequence[Row], commands: Sequence[str], close: Sequence[str] = ()) -> View:
-    """What fits the words of a search, best first.
+    """Return the entries that fit the words of a search, best first.
 
     Args:
         commands: names of commands among the words.

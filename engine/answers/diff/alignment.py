@@ -1,5 +1,5 @@
-"""Which entries of two sequences belong together, in order: what is equal at both ends, then between entries that stand
-once on each side (patience diff), and by the longest common subsequence where no such entries are left.
+"""Alignment of two sequences, in order: what is equal at both ends, then between entries that stand once on each side
+(patience diff), and by the longest common subsequence where no such entries are left.
 
 The source of the method: Bram Cohen's patience diff; the longest increasing run of positions is found by patience
 sorting in n·log(n). Short stretches without unique entries take their lengths' product, long ones are matched greedily.

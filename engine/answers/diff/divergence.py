@@ -1,4 +1,4 @@
-"""Where two runs part: the first operator whose results differ although everything that it read is the same."""
+"""Divergence of two runs: the first operator whose results differ although everything that it read is the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operators and leaves of two outlines belong together.
+"""Matching of operators and leaves between two outlines.
 
 Operators are aligned in the order of execution, by keys that ask for less and less: everything before an operator and
 what becomes of its results; everything before it; its layer, type, attributes and the leaves that it reads; its layer

@@ -1,4 +1,4 @@
-"""Whether one value of a run depends on another, and by which operators."""
+"""Dependence of one value of a run on another, and by which operators."""
 
 from __future__ import annotations
 

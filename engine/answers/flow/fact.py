@@ -1,4 +1,4 @@
-"""What is found out about the flow of information through a model."""
+"""Fact about the flow of information through a model."""
 
 from __future__ import annotations
 

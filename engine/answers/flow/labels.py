@@ -1,4 +1,4 @@
-"""Whether a label reaches the prediction that is compared with it."""
+"""Paths from a label to the prediction that is compared with it."""
 
 from __future__ import annotations
 

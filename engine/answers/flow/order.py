@@ -1,4 +1,6 @@
-"""Whether the output at a step of a sequence depends on inputs after it, and at which operator it comes to see them."""
+"""Order in a sequence: whether the output at a step depends on inputs after it, and at which operator it comes
+to see them.
+"""
 
 from __future__ import annotations
 

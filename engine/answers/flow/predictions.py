@@ -1,4 +1,4 @@
-"""What of a recorded run is predicted, and from which data: for runs where no call of a layer says so."""
+"""Predictions of a recorded run, and from which data: for runs where no call of a layer says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether random numbers are drawn in evaluation mode, and where."""
+"""Random numbers that are drawn in evaluation mode, and where."""
 
 from __future__ import annotations
 

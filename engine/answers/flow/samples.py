@@ -1,4 +1,4 @@
-"""Whether samples of a batch influence each other, and at which operator they meet."""
+"""Influence between samples of a batch, and the operator where they meet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a changed value changes in a recorded run: operator by operator, element by element."""
+"""Spread of a changed value in a recorded run: operator by operator, element by element."""
 
 from __future__ import annotations
 

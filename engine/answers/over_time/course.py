@@ -1,4 +1,4 @@
-"""What a step is: backward passes are put together with the updates that follow them."""
+"""Steps of a training: backward passes are put together with the updates that follow them."""
 
 from __future__ import annotations
 

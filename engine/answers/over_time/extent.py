@@ -1,4 +1,4 @@
-"""How large an array is, in four numbers and as fast as it can be read."""
+"""Size of an array, in four numbers and as fast as it can be read."""
 
 from __future__ import annotations
 

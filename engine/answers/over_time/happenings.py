@@ -1,4 +1,4 @@
-"""What began at one step of a training, and can be seen in its numbers alone."""
+"""Events that began at one step of a training, and can be seen in its numbers alone."""
 
 from __future__ import annotations
 

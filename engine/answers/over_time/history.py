@@ -1,4 +1,4 @@
-"""What is kept of a training: steps, and of each parameter in each step how large its gradient was."""
+"""History of a training: steps, and of each parameter in each step how large its gradient was."""
 
 from __future__ import annotations
 

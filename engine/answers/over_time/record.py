@@ -1,4 +1,4 @@
-"""What became of each gradient in every step: an answer about the last one is no answer about a training."""
+"""Record of the fate of each gradient in every step: an answer about the last one is no answer about a training."""
 
 from __future__ import annotations
 

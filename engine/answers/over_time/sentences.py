@@ -103,6 +103,6 @@ def together(names: Sequence[str], everyone: Sequence[str]) -> list[str]:
 
 
 def _paths(name: str) -> list[str]:
-    """What a name lies below, the longest path last."""
+    """Return the paths above a name, the longest path last."""
     steps = name.split(".")
     return [".".join(steps[:i]) for i in range(1, len(steps))]

@@ -1,4 +1,4 @@
-"""How a value of the whole batch and those that replicas compute from their rows belong together.
+"""Layout of a value of the whole batch among replicas that compute from their rows.
 
 A replica has its part of the rows, or the same as everyone, or a share of a mean over the rows. As each takes the mean
 over its own rows alone, gradients of what lies by rows are as many times larger there as there are replicas; they are

@@ -1,4 +1,4 @@
-"""What the first steps of a training say about it.
+"""First steps of a training.
 
 ================  =======================================================================================
 first_loss.py     the first loss of a classifier beside what one that knows nothing has, and what makes it

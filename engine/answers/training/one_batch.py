@@ -1,4 +1,4 @@
-"""Whether the batch of a recorded pass can be learned: steps on a copy of the parameters, in the recorded run alone."""
+"""Trial of learning the batch of a recorded pass: steps on a copy of the parameters, in the recorded run alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``why`` is answered from in a static program: the loss, what backward is asked for, and a run."""
+"""Case of ``why`` in a static program: the loss, what backward is asked for, and a run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def _call(call: PassCall) -> BackwardCall:
 
 
 def _runner(model: ProgramModel, asked: WhyOptions, notes: Notes) -> Callable[[Sequence[Variable]], Sequence[Any]]:
-    """What runs the model's program, or that of the variables to fetch; the notes of its first run are told."""
+    """Return a function that runs the model's program, or that of the variables to fetch; it prints the notes
+    of its first run.
+    """
     takers = iter([notes])
 
     def run(fetch: Sequence[Variable]) -> Sequence[Any]:

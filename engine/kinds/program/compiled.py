@@ -1,4 +1,4 @@
-"""What a backend that compiles programs makes of one: which operators it leaves to the reference, where and why.
+"""Report of a backend that compiles a program: which operators it leaves to the reference, where and why.
 
 An operator whose block is not compiled is followed by those in the block that are not.
 """

@@ -96,7 +96,7 @@ def _programs(left: Loaded, returned: Iterable[Program], variables: Iterable[Var
 
 
 def _feed(left: Loaded, program: Program, otherwise: str) -> tuple[dict[str, Any] | None, str]:
-    """What a model is fed that returned no feed, and where that is from: from its global name, else from its runs."""
+    """Return the feed of a model that returned none, and its origin: from its global name, else from its runs."""
     feed = left.namespace.get("feed")
     if is_a(feed, Mapping):
         return dict(feed), f"feed in {left.name}"
@@ -170,7 +170,7 @@ def _requested_loss(name: str, named: Mapping[str, Variable], programs: Iterable
 
 
 def _is_computed(v: Variable) -> bool:
-    """Whether the forward part computes *v*, which has one element of a type that gradients have."""
+    """Return whether the forward part computes *v*, which has one element of a type that gradients have."""
     return v.op is not None and roles.is_forward(v.op.role) and v.spec.count == 1 and v.dtype.is_floating
 
 
@@ -227,7 +227,9 @@ def _usual(named: Mapping[str, Variable]) -> Iterator[Variable]:
 
 
 def _likely(named: Mapping[str, Variable], left: Loaded) -> Variable | None:
-    """What is meant to be the loss, and is no scalar: the engine says what is wrong with it, and where it was made."""
+    """Return the variable that is meant to be the loss, and is no scalar: the engine says what is wrong with
+    it, and where it was made.
+    """
     likely = [*_usual(named)]
     if not likely and left.function:
         likely = list(named.values())

@@ -124,7 +124,7 @@ def graph(
     pairs: Sequence[tuple[Variable, Variable]] = (),
     marks: Callable[[Program, GraphView], GraphView] | None = None,
 ) -> ModelGraph:
-    """What pictures of the program as it stands are made of.
+    """Return the graph for pictures of the program as it stands.
 
     Args:
         pairs: variables and their gradients, for those that were asked for.
@@ -169,7 +169,7 @@ def _mark(
 
 
 def _count_removed(subjects: Iterable[Variable], reasons: ProgramReasons, plain: ProgramReasons) -> int:
-    """How many have a gradient only without the no-grad set."""
+    """Return the number of tensors that have a gradient only without the no-grad set."""
 
     def is_reached(among: ProgramReasons, v: Variable) -> bool:
         return among.of_variable(v).verdict is Verdict.OK

@@ -61,7 +61,7 @@ def _numbers(
 def _seconds(
     model: ProgramModel, fetch: list[Variable], feed: str | None, notes: Notes, op_ids: Mapping[Operator, str]
 ) -> dict[str, float]:
-    """How long each operator takes, the least of several runs."""
+    """Return the time of each operator, the least of several runs."""
     seconds: dict[str, float] = {}
     for _ in range(RUNS):
         for step in feeds.steps(model, fetch, feed, notes):

@@ -1,4 +1,4 @@
-"""What operators and tensors of a static program are called."""
+"""Names of operators and tensors in a static program."""
 
 from __future__ import annotations
 

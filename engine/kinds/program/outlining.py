@@ -47,7 +47,9 @@ def differentiate(
 
 
 def _as_in_the_file(model: ProgramModel, asked: BackwardOptions) -> BackwardOptions:
-    """What the last call of ``append_backward`` in the file was given, as far as its program still holds that."""
+    """Return the arguments of the last call of ``append_backward`` in the file, as far as its program
+    still holds that.
+    """
     if not model.calls:
         return asked
     last = model.calls[-1]
@@ -126,7 +128,7 @@ class _Outlined:
 
 
 def _depth(op: Operator) -> int:
-    """How many blocks an operator stands in."""
+    """Return the number of blocks around an operator."""
     depth, block = 0, op.block
     while block.parent_idx >= 0:
         depth, block = depth + 1, block.program.blocks[block.parent_idx]

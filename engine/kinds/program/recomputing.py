@@ -19,7 +19,7 @@ from .model import ProgramModel
 
 @dataclass(frozen=True)
 class Recomputed:
-    """What ``append_backward`` computes again, and why.
+    """Operators that ``append_backward`` computes again, and the reason.
 
     Attributes:
         choice: the checkpoints, and the estimated bytes at the peak with and without them.

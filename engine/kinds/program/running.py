@@ -58,7 +58,7 @@ def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any,
 
 
 def measure_costs(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> profile.ProfileStory:
-    """What operators take; the program runs *repeats* times, after a run that does not count."""
+    """Measure the costs of operators; the program runs *repeats* times, after a run that does not count."""
     clock = profile.Clock()
     append(model)
     profile.of_program(model.the_loss, clock, repeats, _run_repeatedly(model, feed, notes))
@@ -71,7 +71,7 @@ _BEFORE = 2
 
 
 def find_groups(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> FusedStory:
-    """Which operators are computed together, and what that takes; nobody watches the runs."""
+    """Find the operators that are computed together, and what that takes; nobody watches the runs."""
     if choice.current().fusion_obstacle:
         return nothing(choice.current().fusion_obstacle)
     clock = StepClock()
@@ -98,7 +98,7 @@ def check(model: ProgramModel, order: int, feed: str | None, notes: Notes) -> li
 
 
 def _run_repeatedly(model: ProgramModel, feed: str | None, notes: Notes) -> Callable[[Sequence[Variable]], Any]:
-    """What runs the program again and again; the notes of its first run are told."""
+    """Return a function that runs the program again and again; it prints the notes of its first run."""
     takers = iter([notes])
 
     def once(fetch: Sequence[Variable]) -> Any:

@@ -1,4 +1,4 @@
-"""Where the operators of a program stand."""
+"""Places of the operators in a program."""
 
 from __future__ import annotations
 

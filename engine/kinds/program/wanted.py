@@ -1,4 +1,4 @@
-"""What a backward pass of a program is asked for: the lists of the command line, else those that the file gave."""
+"""Request for a backward pass of a program: the lists of the command line, else those that the file gave."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Wanted:
 
     @property
     def is_of_file(self) -> bool:
-        """Whether the file says more than its loss."""
+        """True if the file says more than its loss."""
         return bool(self.at) and (self.listed is not None or bool(self.no_grad))
 
 
 def find_wanted(model: ProgramModel, cuts: Cuts, notes: Notes = SILENT) -> Wanted:
-    """What *cuts* ask for; where they ask for nothing, what the file asked for when it backpropagated this loss.
+    """Return the request in *cuts*; where they request nothing, that of the file when it backpropagated this loss.
 
     Raises:
         CommandError: a selector selects nothing.
@@ -53,7 +53,7 @@ def find_wanted(model: ProgramModel, cuts: Cuts, notes: Notes = SILENT) -> Wante
 
 
 def wanted_by_file(model: ProgramModel) -> Wanted:
-    """What the file asked for when it backpropagated the loss; nothing where it did not."""
+    """Return the request of the file when it backpropagated the loss; nothing where it did not."""
     if not model.calls:
         return Wanted()
     call = model.calls[-1]

@@ -1,4 +1,4 @@
-"""What ``why`` is answered from in dynamic mode: the journal, the loss and what has a name."""
+"""Case of ``why`` in dynamic mode: the journal, the loss and what has a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pictures of a recorded graph are made of."""
+"""Pictures of a recorded graph."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _show_graph(model: TapeModel) -> tuple[GraphView, Sequence[Location]]:
 
 
 def _is_trained_elsewhere(journal: Journal, t: Tensor) -> bool:
-    """Whether a backward pass gave *t* a gradient."""
+    """Return whether a backward pass gave *t* a gradient."""
     return any(e.kind == "added" for e in journal.events.get(journal.number(t), ()))
 
 

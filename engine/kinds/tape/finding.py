@@ -71,7 +71,7 @@ def _add_siblings(model: TapeModel, left: Loaded, request: Request) -> TapeModel
 
 
 def _requested_target(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor | None:
-    """What was backpropagated; None where the file says what is meant in another way.
+    """Return the tensor that was backpropagated; None where the file says what is meant in another way.
 
     What was computed after the last pass is no training: the pass is meant, whatever is called ``loss`` by then.
     """

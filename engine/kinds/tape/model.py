@@ -136,7 +136,7 @@ class TapeModel(Model):
 
     @classmethod
     def claims(cls, left: Loaded, request: Request, recorder: Recorder | None = None) -> bool:
-        """Whether the file left tensors, or ran backward, and built no program."""
+        """Return whether the file left tensors, or ran backward, and built no program."""
         if _is_eager(left, request):
             return True
         ran = recorder is not None and bool(recorder.passes or left.error)
@@ -168,12 +168,14 @@ class TapeModel(Model):
         return told
 
     def is_left_out(self, t: Tensor) -> bool:
-        """Whether the file's own pass was asked for other gradients, and not for that of a leaf behind its loss."""
+        """Return whether the file's own pass was asked for other gradients, and not for that of a leaf behind
+        its loss.
+        """
         inputs = self.start.inputs
         return inputs is not None and t._leaf in self.leaves_behind and t._leaf not in inputs
 
     def _calls_at(self, call: PassCall) -> int:
-        """How many calls of the line of *call* belong to the step."""
+        """Return the number of calls on the line of *call* that belong to the step."""
         line = source.file_and_line(call.location)
         passes = {n: at for share in self.given().values() for n, at in share.passes}
         return max(1, sum(source.file_and_line(at) == line for at in passes.values()))
@@ -191,7 +193,7 @@ class TapeModel(Model):
         return any(map(is_own, self.nodes))
 
     def given(self) -> dict[Tensor, LeafShare]:
-        """What the passes of the file gave to the named leaves in the last step of each."""
+        """Return the shares that the passes of the file gave to the named leaves in the last step of each."""
         leaves = [e.tensor for e in self.entries if e.tensor._leaf is not None and e.tensor.node is None]
         shares = ((t, self.shares.get(t.leaf)) for t in leaves)
         return {t: share for t, share in shares if share is not None}
@@ -263,7 +265,7 @@ class TapeModel(Model):
 
     @property
     def named(self) -> dict[Tensor, str]:
-        """What pictures call the tensors that have a Python name."""
+        """Names in pictures of the tensors that have a Python name."""
         return {**self.constants, **{e.tensor: e.python for e in self.entries if e.python is not None}}
 
     def selection(self) -> TapeSelectors:
@@ -438,7 +440,7 @@ def stand_in(place: Place) -> Tensor:
 
 
 def _is_eager(left: Loaded, request: Request) -> bool:
-    """Whether the file made a model of dynamic mode: it left tensors and built no program."""
+    """Return whether the file made a model of dynamic mode: it left tensors and built no program."""
     if request.run.mode != "auto":
         return request.run.mode == "eager"
     values = [*left.namespace.values(), *_parts(left.result)]

@@ -1,4 +1,4 @@
-"""What operators and tensors of a recorded run are called."""
+"""Names of operators and tensors in a recorded run."""
 
 from __future__ import annotations
 

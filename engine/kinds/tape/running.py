@@ -28,7 +28,7 @@ def run(model: TapeModel, listener: Any, order: int) -> dict[Leaf, Any]:
 
 
 class _Nobody:
-    """Who is told, where the gradients are all that is asked for: nothing is measured for it, wherever arrays are."""
+    """Listener for a pass whose gradients are all that is needed: nothing is measured for it, wherever arrays are."""
 
     summarised = Measured(lambda op: False)
 
@@ -52,7 +52,7 @@ def refuse_bad_values(model: TapeModel) -> None:
 
 
 def bad_values(model: TapeModel) -> str | None:
-    """What of the forward values is not finite: the loss, or a value that backward reads; None if all are."""
+    """Return the forward values that are not finite: the loss, or a value that backward reads; None if all are."""
     bad = next((n for n in model.nodes if not finite(n.args or ())), None)
     if bad is not None:
         return f"what {bad.op.type} keeps at {source.short(bad.loc)}"
@@ -79,7 +79,7 @@ def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, An
 
 
 def measure_costs(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profile.ProfileStory:
-    """What operators take: the recorded calls are computed again on what they read, then backward runs."""
+    """Measure the costs of operators: the recorded calls are computed again on what they read, then backward runs."""
     clock = profile.Clock()
     if not model.call(profile.of_recorded, model.start, clock, repeats):
         model.call(calls.measure, model.nodes, clock, repeats)

@@ -80,7 +80,7 @@ class TapeSelectors(SelectorForms[Tensor]):
         return self._only(option, f"line:{text}", list(self._near_operators(ops, parameters_only)), parameters_only)
 
     def _near_operators(self, ops: Iterable[NodeView], read: bool) -> Iterator[Tensor]:
-        """What *ops* read, or what they make, as far as it takes gradients."""
+        """Yield the tensors that *ops* read, or what they make, as far as it takes gradients."""
         tensors = self.graph.reads if read else self.graph.writes
         for op in ops:
             for _, tensor in tensors[op.id]:

@@ -1,4 +1,4 @@
-"""Where the calls of dynamic mode stand, those that left no record among them."""
+"""Places of the calls in dynamic mode, those that left no record among them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def spots(model: TapeModel, cuts: Cuts) -> Spots:
 
 
 def _picture_name(graph: TapeGraph, entry: TapeEntry) -> str:
-    """What the picture calls a named tensor."""
+    """Return the name of a tensor in pictures."""
     place = entry.tensor.tape_place()
     by_id = graph.view.by_id()
     return next((by_id[i].name for i, p in graph.places.items() if p == place), entry.name)

@@ -39,7 +39,7 @@ Line = tuple[str, int] | None
 
 @dataclass
 class TensorNames:
-    """What people call tensors.
+    """Names of tensors for people.
 
     Attributes:
         by_path: every name that leads to a tensor.
@@ -82,7 +82,8 @@ def names_in(left: Loaded) -> TensorNames:
 
 
 def _bindings_at_backward(left: Loaded, meant: PassCall | None) -> dict[str, object]:
-    """What the module's names stood for when the backward pass that is meant began, and layers that were returned.
+    """Return the values of the module's names when the backward pass that is meant began, and layers that were
+    returned.
 
     A name of the module may be bound anew after backward; it stands for what it is bound to where that goes on. Of a
     file that was cut, what is bound after the last pass belongs to a step that did not come to its end.
@@ -102,12 +103,12 @@ def _bindings_at_backward(left: Loaded, meant: PassCall | None) -> dict[str, obj
 
 
 def _goes_on(value: object, call: PassCall | None) -> bool:
-    """Whether a name stands for something that was recorded after a backward pass."""
+    """Return whether a name stands for something that was recorded after a backward pass."""
     return call is not None and is_a(value, Tensor) and is_later(value, call.loss)
 
 
 def is_later(t: Tensor, than: Tensor) -> bool:
-    """Whether *t* was recorded after *than*."""
+    """Return whether *t* was recorded after *than*."""
     return t.node is not None and (than.node is None or t.node.key < than.node.key)  # keys fall with time
 
 
@@ -205,7 +206,9 @@ def _call_the_rest(
 
 
 def _is_of_result(path: str, loc: Location, named: TensorNames) -> bool:
-    """Whether the name is that of what the line computed in the end, ``loss`` in ``loss = net(paddle.randn([2]))``."""
+    """Return whether the name is that of what the line computed in the end, ``loss`` in ``loss =
+    net(paddle.randn([2]))``.
+    """
     result = named.by_path.get(path)
     if result is None or result.node is None:
         return False
@@ -224,7 +227,7 @@ def constants(nodes: Iterable[GradNode], named: TensorNames, journal: Journal | 
 
 
 def _is_stale(t: Tensor, journal: Journal | None, leaves: Collection[Leaf]) -> bool:
-    """Whether a leaf is what a weight was once: it got a gradient, and nothing is computed from it any more.
+    """Return whether a leaf is what a weight was once: it got a gradient, and nothing is computed from it any more.
 
     Or it belongs to a step of a file that was cut before that step came to its end.
 
@@ -240,7 +243,7 @@ def _is_stale(t: Tensor, journal: Journal | None, leaves: Collection[Leaf]) -> b
 
 
 def _values(left: Loaded) -> dict[str, object]:
-    """What the names of the module, and of the functions that were running when backward began, stand for."""
+    """Return the values of names of the module, and of the functions that were running when backward began."""
     values = dict(left.namespace)
     meant = left.calls.meant()
     for scope in meant.names if meant is not None else ():

@@ -58,7 +58,7 @@ class SessionSide(Side):
 
     @property
     def step(self) -> int | None:
-        """Which backward pass of its file it holds, as far as it was asked for by its number."""
+        """Number of the backward pass of its file that it holds, if it was requested by its number."""
         words = shlex.split(self._read[1])
         number = words[words.index("--step") + 1] if "--step" in words[:-1] else ""
         return int(number) if number.isdecimal() else None

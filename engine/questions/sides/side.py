@@ -1,4 +1,4 @@
-"""What every kind of side of a comparison has."""
+"""Base of every kind of side in a comparison."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RESOURCES = "--resources"
 
 @dataclass(frozen=True, kw_only=True)
 class _Told:
-    """What is wanted beside the backward part."""
+    """Requested parts next to the backward part."""
 
     debug: Debug | None = None
     outline: bool = True
@@ -37,7 +37,7 @@ class _Told:
 
 @dataclass(frozen=True)
 class SideRequest(_Told):
-    """What is wanted of a side, all of it from one load.
+    """Requested parts of a side, all of them from one load.
 
     Attributes:
         asked: the backward part.
@@ -53,7 +53,7 @@ class SideRequest(_Told):
 
 @dataclass(frozen=True, slots=True)
 class SideAnswer:
-    """What was wanted of a side.
+    """Requested parts of a side, as they are.
 
     Attributes:
         passes: how many backward passes the file made.
@@ -80,7 +80,7 @@ class SideAnswer:
 
 
 class Side(ABC):
-    """What a command line names as one side.
+    """Side of a comparison by its name on the command line.
 
     Attributes:
         text: as it names it.
@@ -97,16 +97,16 @@ class Side(ABC):
     @classmethod
     @abstractmethod
     def claims(cls, text: str) -> bool:
-        """Whether *text* names such a side."""
+        """Return whether *text* names such a side."""
 
     @property
     def title(self) -> str:
-        """What an answer calls it."""
+        """Title of the side in an answer."""
         return source.last_part(self.text)
 
     @property
     def step(self) -> int | None:
-        """Which backward pass it holds, where it is one of several and known."""
+        """Number of the backward pass that it holds, where it is one of several and known."""
         return None
 
     @property
@@ -122,7 +122,7 @@ class Side(ABC):
 
     @abstractmethod
     def seen(self, wanted: SideRequest, request: Request, notes: Notes) -> SideAnswer:
-        """What is wanted of it.
+        """Return the requested parts of the side.
 
         Args:
             request: how models are loaded; the model in it is not looked at.

@@ -31,7 +31,7 @@ _ALSO = {"unsafe_split": "split", "unsafe_split_with_sizes": "split_with_sizes",
 def again(
     name: str, overload: str, inputs: Sequence[Entry], made: Sequence[tuple[tuple[int, ...], str]], outputs: int
 ) -> Again | None:
-    """What computes a call of the operator *name* again; None where nothing does.
+    """Return a function that computes a call of the operator *name* again; None where nothing does.
 
     Args:
         overload: its whole name, as ``aten::add.Tensor``.
@@ -60,7 +60,7 @@ def load_by_torch() -> Any:
 def _by_rows(
     name: str, inputs: Sequence[Entry], made: Sequence[tuple[tuple[int, ...], str]], outputs: int
 ) -> Again | None:
-    """What computes it where PyTorch is not installed."""
+    """Return a function that computes the call where PyTorch is not installed."""
     from ...importers.pt2.operators import rows
 
     kind = f"aten.{_ALSO.get(name, name)}"

@@ -63,7 +63,7 @@ def _stand_in(recorder: FrameworkRecorder, names: PatchedNames, module: Any) -> 
 
 
 def _makes_others(module: Any, callback: Callable[..., Any]) -> bool:
-    """Whether a compiler makes other operators: ``backend="eager"`` runs those of the program."""
+    """Return whether a compiler makes other operators: ``backend="eager"`` runs those of the program."""
     backend = module.innermost_backend(callback)
     return getattr(backend, "compiler_name", getattr(backend, "__name__", "")) != "eager"
 

@@ -17,7 +17,7 @@ from ..recorded.matching import Match
 
 
 class Arguments:
-    """What a call of torch took and gave.
+    """Operands and results of a call of torch.
 
     Args:
         named: the arguments, tensors in place of their numbers.

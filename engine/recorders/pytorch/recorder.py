@@ -165,11 +165,11 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         return super().arrays([t if t is None or self.is_told(t) else getattr(t, "_values", t) for t in tensors])
 
     def is_parameter(self, t: Any) -> bool:
-        """Whether a tensor is an ``nn.Parameter``."""
+        """Return whether a tensor is an ``nn.Parameter``."""
         return isinstance(t, torch.nn.Parameter)
 
     def is_real(self, t: Any) -> bool:
-        """Whether a tensor's numbers are such as have gradients."""
+        """Return whether a tensor's numbers are such as have gradients."""
         return bool(t.is_floating_point() or t.is_complex())
 
     # -- functions and modes of the script, which see nothing of the recorder -----------------------------------------
@@ -295,7 +295,7 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         return function.next_functions  # type: ignore[no-any-return]
 
     def is_end(self, function: Any) -> bool:
-        """Whether a node only accumulates the gradient of a leaf."""
+        """Return whether a node only accumulates the gradient of a leaf."""
         return hasattr(function, "variable")
 
     def leaf_of(self, function: Any) -> Any:
@@ -311,7 +311,9 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         return shapes, self._saved(function), custom.__name__, returns_at(custom.backward)
 
     def _saved(self, function: Any) -> tuple[int, ...]:
-        """What an ``autograd.Function`` saved for its backward, as far as its tensors were met before."""
+        """Return the numbers of the tensors that an ``autograd.Function`` saved for its backward, as far as its
+        tensors were met before.
+        """
         try:
             saved = function.saved_tensors
         except RuntimeError:  # written in place since, or freed
@@ -392,7 +394,7 @@ _WIDER = {
 
 
 def _nobody_else_is_asked() -> bool:
-    """Whether no mode, the recorder's or one of the script's, sees what is called here."""
+    """Return whether no mode, the recorder's or one of the script's, sees what is called here."""
     return _get_current_dispatch_mode() is None and not torch._C._len_torch_function_stack()
 
 

@@ -20,7 +20,7 @@ INSTALL = "pip install torch"
 
 
 def is_torchs(text: bytes) -> bool:
-    """Whether a file imports torch, and not paddle: seen from its import statements alone.
+    """Return whether a file imports torch, and not paddle: seen from its import statements alone.
 
     >>> is_torchs(b"import torch.nn as nn")
     True

@@ -61,7 +61,7 @@ def standing_in(recorder: TorchRecorder) -> Iterator[None]:
 
 
 def _rows(recorder: TorchRecorder) -> Iterator[Row]:
-    """Whose name is stood in for, the name, and what stands there."""
+    """Yield the rows of names to replace: the owner, the name, and its replacement."""
     tensor, base = torch.Tensor, torch._C.TensorBase
     # values without a way back
     for owner in (tensor, torch):
@@ -138,14 +138,16 @@ def _taken_without_gradient(args: Sequence[Any], named: Mapping[str, Any]) -> li
 
 
 def _kind_of(function: Any) -> tuple[str, str]:
-    """What the user calls a function by: the name of a checkpoint is that of what makes it."""
+    """Return the user's name for a function: the name of a checkpoint is that of what makes it."""
     if function.__module__ == "torch.utils.checkpoint":
         return "checkpoint", "checkpoint"
     return "Function", function.__name__
 
 
 def _of_scaled_losses(recorder: TorchRecorder) -> Iterator[Row]:
-    """What multiplies losses, divides gradients, and clips them in between where it should not."""
+    """Yield the rows for functions that multiply losses, divide gradients, or clip gradients in between where
+    that is wrong.
+    """
     scaler = torch.amp.GradScaler
     yield scaler, "scale", scaling(recorder, scaler.scale, torch.is_tensor, scaler.get_scale)
     yield scaler, "unscale_", unscaling(recorder, scaler.unscale_, _of_optimizer, _scale, _all_finite)
@@ -280,7 +282,9 @@ def _backward(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable
 
 
 def _read_once(values: Any) -> Any:
-    """What an iterator gives, such as ``net.parameters()``: torch and the recorder both read it; others as they are."""
+    """Return the values of an iterator, such as ``net.parameters()``: torch and the recorder both read it;
+    others as they are.
+    """
     return tuple(values) if isinstance(values, Iterator) else values
 
 
@@ -339,7 +343,9 @@ _TRANSFORMS = (
 
 
 def _whole(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """What looks at code and runs it to make other code of it sees the code as it is, and nothing is told of that."""
+    """Return a wrapper that shows code as it is to functions that read it and run it in another form; the
+    recorder hears nothing of that.
+    """
 
     @functools.wraps(original)
     def run(*args: Any, **named: Any) -> Any:
@@ -382,7 +388,7 @@ def _paths(value: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _steps(recorder: TorchRecorder) -> tuple[Callable[..., Any], Callable[..., None]]:
-    """What is called before and after each step of an optimizer."""
+    """Return the functions to call before and after each step of an optimizer."""
     steps = StepRecorder(recorder, _of_optimizer, _rate)
 
     def begin(optimizer: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:

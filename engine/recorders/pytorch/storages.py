@@ -32,7 +32,7 @@ def storage_of(t: Any) -> Any:
 
 
 class Storages:
-    """What is known of storages, by their addresses in torch."""
+    """Known storages, by their addresses in torch."""
 
     def __init__(self) -> None:
         self._births: dict[int, tuple[Any, Any]] = {}

@@ -1,4 +1,4 @@
-"""Where Paddle computes: ``paddle._C_ops``, and the methods of tensors that are written in C++."""
+"""Functions in which Paddle computes: ``paddle._C_ops``, and the methods of tensors that are written in C++."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _TURNED = frozenset({"__rsub__", "__rdiv__", "__rtruediv__", "__rfloordiv__", "_
 
 
 def rows(recorder: PaddleRecorder) -> Iterator[Row]:
-    """Whose name is stood in for, the name, and what stands there."""
+    """Yield the rows of names to replace: the owner, the name, and its replacement."""
     names = core.eager.ops.get_core_ops_args_info()
     for module in (paddle._C_ops, paddle._legacy_C_ops):
         for name, original in list(vars(module).items()):
@@ -150,7 +150,7 @@ def _method(recorder: PaddleRecorder, name: str, operator: str, original: Callab
 
 
 def _indexed(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """What ``x[...]`` computes: the index is told as plain numbers where it is of them."""
+    """Return the wrapper of ``x[...]``: the index is recorded as plain numbers where it consists of them."""
     operator = _of("getitem", ("x", "index", "tensors"))
 
     @functools.wraps(original)

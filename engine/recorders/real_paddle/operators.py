@@ -75,7 +75,7 @@ def _read(line: PdOperator, name: str, arguments: Sequence[tuple[str, Any]], res
 
 
 def _operand(value: Any, slots: Mapping[str, Any]) -> Any:
-    """What stands in a slot: a tensor, several, or a number that is as a tensor beside another one."""
+    """Return the content of a slot: a tensor, several, or a number that acts as a tensor next to another one."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, list) and all(isinstance(v, Tensor) for v in value):
@@ -114,7 +114,7 @@ def _attributes(
 
 
 def _other_name(op: OpDef, line: PdOperator, told: Mapping[str, Any]) -> str | None:
-    """What Paddle calls an argument whose name here is another: the first one that says nothing else."""
+    """Return Paddle's name for an argument that is named otherwise here: the first one that no other argument has."""
     return next((n for n in told if n not in line.renamed and n not in op.defaults), None)
 
 

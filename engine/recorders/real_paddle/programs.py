@@ -37,7 +37,7 @@ class _Run(NamedTuple):
 
 
 class ProgramRuns:
-    """Which programs were run."""
+    """Programs that were run."""
 
     def __init__(self) -> None:
         self._chosen: _Run | None = None
@@ -82,12 +82,12 @@ class ProgramRuns:
 
 
 def _name(v: Any) -> str | None:
-    """What a file calls something that is fetched; values of the new IR have no names there."""
+    """Return the file's name for something that is fetched; values of the new IR have no names there."""
     name = v.name if isinstance(v, paddle.base.framework.Variable) else v
     return name if isinstance(name, str) else None
 
 
 def _arrays(feed: Any) -> dict[str, Any]:
-    """What is fed, as it was then."""
+    """Return copies of the arrays that are fed."""
     feed = feed[0] if isinstance(feed, (list, tuple)) and feed else feed
     return {name: np.array(value) for name, value in feed.items()} if isinstance(feed, Mapping) else {}

@@ -102,24 +102,24 @@ class PaddleRecorder(FrameworkRecorder):
         return None
 
     def requires(self, t: Any) -> bool:
-        """Whether a tensor takes a gradient."""
+        """Return whether a tensor takes a gradient."""
         return not _stops(t)
 
     def output_of(self, t: Any) -> int:
-        """Which output of its node a tensor is: its place among what the call gave."""
+        """Return which output of its node a tensor is: its place among what the call gave."""
         known = self._known.get(id(t))
         return 0 if known is None else known.output
 
     def is_parameter(self, t: Any) -> bool:
-        """Whether a tensor is a parameter of a layer."""
+        """Return whether a tensor is a parameter of a layer."""
         return isinstance(t, paddle.base.framework.EagerParamBase)
 
     def name_of(self, t: Any) -> str:
-        """What Paddle calls a parameter."""
+        """Return Paddle's name for a parameter."""
         return str(t.name)
 
     def is_real(self, t: Any) -> bool:
-        """Whether a tensor's numbers are such as have gradients."""
+        """Return whether a tensor's numbers are such as have gradients."""
         return _dtype(t) in _REAL
 
     # -- operators ----------------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ class PaddleRecorder(FrameworkRecorder):
     # -- the graph ----------------------------------------------------------------------------------------------------
 
     def key(self, function: Any) -> int:
-        """Where a node lies: it is held, so that no other node comes to lie there."""
+        """Return the address of a node: it is held, so that no other node comes to lie there."""
         return int(function.node_ptr())
 
     def following(self, function: Any) -> Sequence[tuple[Any, int]]:
@@ -182,7 +182,7 @@ class PaddleRecorder(FrameworkRecorder):
         return [(f, UNTOLD) for f in function.next_functions]
 
     def is_end(self, function: Any) -> bool:
-        """Whether a node only accumulates the gradient of a leaf."""
+        """Return whether a node only accumulates the gradient of a leaf."""
         return bool(function.name() == _END)
 
     def leaf_of(self, function: Any) -> Any:
@@ -191,7 +191,7 @@ class PaddleRecorder(FrameworkRecorder):
         return None if known is None else known[1]()
 
     def as_arrived(self, arriving: Sequence[Any], given: Sequence[Any], moves: bool) -> list[Any]:
-        """What arrived at a node, where Paddle has not written what the node gives over it; there, no number is told.
+        """Return the gradients that arrived at a node; NaN where Paddle has written what the node gives over one.
 
         Args:
             moves: the node gives the numbers that it gets, so that they are there still.

@@ -43,7 +43,7 @@ _inside: ContextVar[bool] = ContextVar("gradtool_inside_paddle", default=False)
 
 
 def is_elsewhere(request: Request) -> bool:
-    """Whether a model is to run in another process."""
+    """Return whether a model is to run in another process."""
     return request.run.engine == ENGINE and not _inside.get()
 
 
@@ -59,7 +59,7 @@ def inside() -> Iterator[None]:
 
 @contextmanager
 def replayed(target: Target, request: Request) -> Iterator[Target]:
-    """What *target* did in real Paddle, as a model that is a recorded run.
+    """Yield the run of *target* in real Paddle, as a model that is a recorded run.
 
     Raises:
         CommandError: it is no Python, gradtool or Paddle is not installed there, or the process ended otherwise.
@@ -136,7 +136,7 @@ def _run(target: Target, request: Request, folder: Path) -> None:
 
 
 def _messages() -> int | None:
-    """Where messages go, as the other process can write there."""
+    """Return the descriptor that messages go to, as the other process can write there."""
     try:
         return sys.stderr.fileno()
     except (OSError, AttributeError, ValueError):

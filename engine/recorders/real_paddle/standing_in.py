@@ -49,7 +49,7 @@ def standing_in(recorder: PaddleRecorder) -> Iterator[None]:
 
 
 def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
-    """Whose name is stood in for, the name, and what stands there."""
+    """Yield the rows of names to replace: the owner, the name, and its replacement."""
     # values without a way back
     yield Tensor, "detach", detaching(recorder, Tensor.detach, "detach")
     yield Tensor, "detach_", detaching(recorder, Tensor.detach_, "detach", in_place=True)
@@ -117,7 +117,9 @@ def _waited(parallel: Any, layers: Any) -> list[Any]:
 
 
 def _of_scaled_losses(recorder: PaddleRecorder) -> Iterator[Row]:
-    """What multiplies losses, divides gradients, and clips them in between where it should not."""
+    """Yield the rows for functions that multiply losses, divide gradients, or clip gradients in between where
+    that is wrong.
+    """
     scaler, clips = paddle.amp.AmpScaler, paddle.nn.utils
     yield scaler, "scale", scaling(recorder, scaler.scale, _is_tensor, lambda own: float(own._scale.item()))
     yield scaler, "_unscale", unscaling(recorder, scaler._unscale, _of_optimizer, _scale, _all_finite)
@@ -172,7 +174,7 @@ def _stopping(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callabl
 
 
 def _unheard(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """What Paddle does for itself."""
+    """Return a wrapper of what Paddle does for itself: the recorder hears nothing of it."""
 
     @functools.wraps(original)
     def call(*args: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a recorder inside another framework tells, in the order in which it happens.
+"""Events from a recorder inside another framework, in the order in which they happen.
 
 Tensors and nodes of the graph have numbers, which are never used twice. Arrays are NumPy's and share memory as the
 tensors do: what is written to one is seen in the others.
@@ -43,7 +43,7 @@ class GraphNode(NamedTuple):
 
 
 class CallResult(NamedTuple):
-    """What a call gave.
+    """Results of a call.
 
     Attributes:
         array: its values; None where the tensor was known before (an operator in place). Of a known tensor, that it is
@@ -197,7 +197,7 @@ class ValuesTaken(NamedTuple):
 
 
 class Requires(NamedTuple):
-    """Whether a leaf takes a gradient was set."""
+    """Change of whether a leaf takes a gradient."""
 
     tensor: int
     takes: bool
@@ -219,7 +219,7 @@ class RecordingSwitched(NamedTuple):
 
 
 class RecordingRestored(NamedTuple):
-    """What :class:`RecordingSwitched` began last is over."""
+    """End of what :class:`RecordingSwitched` began last."""
 
 
 class BackwardBegan(NamedTuple):

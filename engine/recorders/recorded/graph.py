@@ -46,7 +46,7 @@ class GraphRecorder(Tensors):
 
     @abstractmethod
     def is_end(self, function: Any) -> bool:
-        """Whether a node only accumulates the gradient of a leaf."""
+        """Return whether a node only accumulates the gradient of a leaf."""
 
     @abstractmethod
     def leaf_of(self, function: Any) -> Any:
@@ -99,7 +99,7 @@ class GraphRecorder(Tensors):
         return self.node(function, outputs)[1], edges
 
     def misses(self, function: Any, taken: Sequence[TakenTensor], before: Sequence[tuple[Any, int]]) -> bool:
-        """Whether a tensor of a call that takes a gradient has no edge: there are nodes in between."""
+        """Return whether a tensor of a call that takes a gradient has no edge: there are nodes in between."""
         edges, _ = self._matched(function, taken, before)
         return any(edge is None and output >= 0 for edge, (_, output) in zip(edges, before, strict=True))
 
@@ -137,7 +137,7 @@ class GraphRecorder(Tensors):
                 edges[k], outputs[i] = i, max(following[i][1], 0)
 
     def _hangs(self, t: TakenTensor, was: Any, output: int, function: Any, number: int) -> bool:
-        """Whether an edge is that of a tensor."""
+        """Return whether an edge is that of a tensor."""
         if function is None:
             return output < 0 and t.is_real
         if was is not None:
@@ -146,7 +146,7 @@ class GraphRecorder(Tensors):
 
     @abstractmethod
     def is_real(self, t: Any) -> bool:
-        """Whether a tensor's numbers are such as have gradients."""
+        """Return whether a tensor's numbers are such as have gradients."""
 
     def node(self, function: Any, outputs: Mapping[int, int] | None = None) -> tuple[int, events.GraphNode]:
         """The number of a node, and what there is to tell of it.
@@ -197,6 +197,6 @@ class GraphRecorder(Tensors):
 
 
 def returns_at(function: Any) -> source.Location:
-    """Where a function of the user's returns what it computes; nowhere for what is not Python."""
+    """Return the place where a function of the user's returns its result; nowhere for what is not Python."""
     code = getattr(function, "__code__", None)
     return source.NOWHERE if code is None else callers.result(code)

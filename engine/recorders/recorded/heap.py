@@ -1,4 +1,4 @@
-"""What a program holds when it is over: its modules and containers, as gradtool's layers of the same names.
+"""Contents of a program when it is over: its modules and containers, as gradtool's layers of the same names.
 
 What :class:`Describer` gives is plain data, so that it can stand in a file; :class:`Rebuilder` makes layers, lists and
 namespaces of it, with the tensors that stand for the framework's. Names of tensors are then found as in any
@@ -32,7 +32,7 @@ Described = dict[str, Any]
 
 
 class KeptTensor(NamedTuple):
-    """What is kept of a tensor that the program may free.
+    """Facts kept of a tensor that the program may free.
 
     Attributes:
         number: of the tensor of the framework.

@@ -13,7 +13,7 @@ Again = Callable[[Sequence[Any], Mapping[str, Any]], Any]
 
 
 class Match(NamedTuple):
-    """What a call is here.
+    """Operator of gradtool's for a call.
 
     Attributes:
         results: one per output: a tensor, or an array that only the gradient rule reads.

@@ -131,7 +131,9 @@ class _ForeignRecipe:
         self._own = own
 
     def pull(self, node: ForeignNode, entry: Sequence[Any], wrt: Sequence[Place | None]) -> Arrays:
-        """What the framework gave where the same arrived; what gradtool's rule gives for anything else."""
+        """Return the framework's gradients for arriving ones that it has seen; those of gradtool's rule for
+        anything else.
+        """
         given = node.told_of(entry[1:])
         if given is not None:
             return [None if place is None else g for place, g in zip(wrt, given, strict=True)]
@@ -199,7 +201,7 @@ class ForeignNode(GradNode):
     adopted: bool = False
 
     def told_of(self, arriving: Arrays) -> Arrays | None:
-        """What the framework gave where *arriving* arrived; None where it has not seen that."""
+        """Return the framework's gradients for *arriving*; None where it has not seen that."""
         now = self.passing[0]
         for number, seen, given in reversed(self.told):
             if (now and number == now) or (not now and _same(seen, arriving)):
@@ -212,7 +214,7 @@ def _same(seen: Arrays, arriving: Arrays) -> bool:
 
 
 def close(one: Any, other: Any) -> bool:
-    """Whether two gradients are the same but for rounding; zeros stand for none."""
+    """Return whether two gradients are the same but for rounding; zeros stand for none."""
     if one is None or other is None:
         there = other if one is None else one
         return there is None or not np.any(there)

@@ -306,7 +306,7 @@ class Player:
         return t
 
     def _fits(self, matched: Match, event: events.OperatorCalled) -> bool:
-        """Whether the gradients of the match go where those of the framework's node go."""
+        """Return whether the gradients of the match go where those of the framework's node go."""
         op = get_by_type(matched.type)
         if event.node is None:
             return True
@@ -427,7 +427,7 @@ class Player:
         return t.leaf
 
     def _kept(self, op: OpDef, matched: Match) -> tuple[list[Any], list[Tensor]]:
-        """What the rule of an operator of gradtool's reads."""
+        """Return the values that the rule of an operator of gradtool's reads."""
         assert op.rule is not None
         values: list[Any] = []
         counted: list[Tensor] = []
@@ -672,7 +672,9 @@ class Player:
         seen = self._hooked.setdefault(event.key, [])
 
         def hook(gradient: Tensor) -> Tensor | None:
-            """What the hook made of this gradient in the framework; of one that it has not seen, what it made last."""
+            """Return what the hook made of this gradient in the framework; of one that it has not seen, what it
+            made last.
+            """
             after = next((a for before, a in reversed(seen) if close(before, gradient.array)), None)
             if after is None and seen and not any(close(before, gradient.array) for before, _ in seen):
                 after = seen[-1][1]

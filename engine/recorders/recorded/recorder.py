@@ -1,4 +1,4 @@
-"""What a recorder inside a framework does, whatever the framework: calls of operators, backward passes, steps."""
+"""Recorder inside a framework, whatever the framework: calls of operators, backward passes, steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLEARING = frozenset({"zero_", "fill_", "mul_"})
 
 
 class FrameworkOperator(NamedTuple):
-    """What is known of an operator of the framework.
+    """Facts about an operator of the framework.
 
     Attributes:
         names: of its arguments.
@@ -309,7 +309,7 @@ class FrameworkRecorder(GraphRecorder):
                 self._before_nested = {n: _copied(self._grad_of(t)) for n, t in leaves}
 
     def _given_inside(self, known: set[int]) -> tuple[tuple[tuple[int, Any], ...], tuple[tuple[int, Any], ...]]:
-        """What passes inside of the one that is over gave to leaves beside the *known* ones, and their ``.grad``."""
+        """Return the gradients that inner passes gave to leaves other than the *known* ones, and their ``.grad``."""
         before, self._before_nested = self._before_nested, None
         given, held = [], []
         for n, t in self._known_leaves() if before is not None else ():
@@ -360,7 +360,7 @@ def _copied(array: Any) -> Any:
 
 
 def apart(pulled: Sequence[events.NodeDifferentiated], gradients: Sequence[Any]) -> list[events.NodeDifferentiated]:
-    """What nodes got and gave, with copies of what has come to be the ``.grad`` of a leaf.
+    """Return the gradients of nodes, before and after, with copies of what has come to be the ``.grad`` of a leaf.
 
     Frameworks put the very memory there that the last node gave: what is clipped, unscaled or cleared in place later
     would be what was given, else.
@@ -379,7 +379,7 @@ def apart(pulled: Sequence[events.NodeDifferentiated], gradients: Sequence[Any])
 
 
 def _span(array: Any) -> tuple[int, int]:
-    """Where the memory of an array begins and ends; frameworks have no strides that go back."""
+    """Return the addresses where the memory of an array begins and ends; frameworks have no strides that go back."""
     begin = int(array.__array_interface__["data"][0])
     reach = sum((n - 1) * step for n, step in zip(array.shape, array.strides, strict=True))
     return begin, begin + (reach + array.itemsize if array.size else 0)

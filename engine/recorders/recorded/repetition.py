@@ -123,7 +123,7 @@ def of_call(
 
 
 def is_plain(value: Any) -> bool:
-    """Whether an argument is neither a tensor nor a list with one, nor left out."""
+    """Return whether an argument is given and is neither a tensor nor a list with one."""
     if isinstance(value, list):
         return all(map(is_plain, value))
     return value is not None and not isinstance(value, Tensor)

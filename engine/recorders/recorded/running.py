@@ -59,7 +59,7 @@ class Watched(Playback, ABC):
 
     @property
     def sink(self) -> Sink:
-        """Who is told what happens: the player, and whoever writes the run down."""
+        """Receiver of events: the player, and whoever writes the run down."""
         return self.play if self.writer is None else self._tell_both
 
     def _tell_both(self, event: Event) -> None:

@@ -1,4 +1,4 @@
-"""What stands in for names of a framework that tell a recorder what no operator tells, while a program runs."""
+"""Replacements for names of a framework that report what no operator reports, while a program runs."""
 
 from __future__ import annotations
 
@@ -271,7 +271,9 @@ def replacing(
 
 
 def _held(module: Any, attribute: str, name: str) -> Any:
-    """What a module holds there by a name; compiled ones hold it otherwise, and nothing is known of that."""
+    """Return the value that a module holds there by a name; compiled ones hold it otherwise, and nothing is
+    known of that.
+    """
     held = vars(module).get(attribute)
     return held.get(name) if isinstance(held, dict) else None
 

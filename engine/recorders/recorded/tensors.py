@@ -17,7 +17,7 @@ Sink = Callable[[events.Event], None]
 
 
 class Known:
-    """What is known of a tensor: its number, its node and which output of it, whether it takes a gradient."""
+    """Facts about a tensor: its number, its node and which output of it, whether it takes a gradient."""
 
     __slots__ = ("function", "memory", "number", "output", "reference", "takes")
 
@@ -60,7 +60,7 @@ class Tensors(ABC):
         """The values of a tensor, in the same memory where that is possible."""
 
     def is_told(self, t: Any) -> bool:
-        """Whether a tensor has values that can be told of; others only stand for some, and are left alone."""
+        """Return whether a tensor has values that can be told of; others only stand for some, and are left alone."""
         return True
 
     @abstractmethod
@@ -69,7 +69,7 @@ class Tensors(ABC):
 
     @abstractmethod
     def requires(self, t: Any) -> bool:
-        """Whether a tensor takes a gradient."""
+        """Return whether a tensor takes a gradient."""
 
     def is_view_without_path(self, t: Any) -> bool:
         """Return whether *t*, a view that requires a gradient and hangs on no node, passes none on to its base."""
@@ -84,18 +84,18 @@ class Tensors(ABC):
 
     @abstractmethod
     def output_of(self, t: Any) -> int:
-        """Which output of its node a tensor is."""
+        """Return which output of its node a tensor is."""
 
     @abstractmethod
     def key(self, function: Any) -> int:
-        """What no other node has: wrappers of nodes come and go."""
+        """Return a key that no other node has: wrappers of nodes come and go."""
 
     @abstractmethod
     def is_parameter(self, t: Any) -> bool:
-        """Whether a tensor is one of the framework's parameters."""
+        """Return whether a tensor is one of the framework's parameters."""
 
     def name_of(self, t: Any) -> str:
-        """What the framework calls a parameter; empty where it gives no names."""
+        """Return the framework's name for a parameter; empty where it gives no names."""
         return ""
 
     @abstractmethod
@@ -108,12 +108,12 @@ class Tensors(ABC):
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing is told: also in other threads, whose operators and nodes the framework numbers anew."""
+        """True if nothing is recorded: also in other threads, whose operators and nodes the framework numbers anew."""
         return bool(self._silence) or self.is_elsewhere
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether this is another thread than the one that is recorded."""
+        """True if this is another thread than the one that is recorded."""
         return get_ident() != self._thread
 
     # -- numbers ------------------------------------------------------------------------------------------------------
@@ -216,11 +216,11 @@ class Tensors(ABC):
             self._silence -= 1
 
     def site(self) -> Any:
-        """Where the user's program stands."""
+        """Return the place where the user's program stands."""
         return source.site(sys._getframe(1)) or source.NOWHERE
 
     def spares(self, site: Any) -> bool:
-        """Whether gradients are not to be cut off there."""
+        """Return whether gradients are not to be cut off there."""
         return bool(self._spared) and source.file_and_line(source.locate(site)) in self._spared
 
     # -- what is told of them -----------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class Tensors(ABC):
         self._put[key] = weakref.ref(leaf, lambda _: self._put.pop(key, None)), weakref.ref(gradient)
 
     def was_put(self, leaf: Any, gradient: Any) -> bool:
-        """Whether the ``.grad`` of a leaf is what was put there."""
+        """Return whether the ``.grad`` of a leaf is what was put there."""
         known = self._put.get(id(leaf))
         return known is not None and known[1]() is gradient
 

@@ -1,4 +1,4 @@
-"""Where points are carried out: in this process, in a process of its own, or by the workers of a Dask cluster."""
+"""Places that compute points: this process, a process of its own, or the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PointRunner(Protocol):
 
 @contextmanager
 def place_for(means: Means, spec: Spec, axes: Axes, count: int) -> Iterator[PointRunner]:
-    """Where *count* points are carried out; what was begun for that is ended afterwards.
+    """Yield the runner that carries out *count* points; what was begun for that is ended afterwards.
 
     Raises:
         CommandError: there is no such cluster, Dask is not installed, or client and workers differ.

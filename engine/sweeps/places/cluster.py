@@ -44,7 +44,7 @@ _lock = threading.Lock()
 
 
 def compute_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
-    """What a worker does: the rows of a group, and the seconds that they took.
+    """Compute the rows of a group at a worker; return them, and the seconds that they took.
 
     Raises:
         CommandError: the worker's gradtool, NumPy or model files are not the client's.
@@ -76,7 +76,7 @@ def _carrier(job: Mapping[str, Any]) -> ProcessRunner:
 
 
 def _digest_model(folder: str, model: str) -> str | None:
-    """What a model's files hold at a worker; None where there is no such model."""
+    """Return the digest of a model's files at a worker; None where there is no such model."""
     where, colon, function = model.rpartition(":")
     file = os.path.join(folder, where if colon and where and function.isidentifier() else model)
     try:
@@ -163,11 +163,11 @@ class Cluster:
         yield rows
 
     def _size(self) -> int:
-        """How many points take about as long as a group is to take."""
+        """Return the number of points that take about as long as a group is to take."""
         return max(1, int(SECONDS * self._carried / self._seconds)) if self._carried and self._seconds else 1
 
     def _room(self) -> int:
-        """How many groups may be on their way."""
+        """Return the number of groups that may be on their way."""
         with _scheduler_there():
             threads: dict[str, int] = self._client.nthreads()
         return _AHEAD * max(1, sum(threads.values()))
@@ -182,7 +182,8 @@ class Cluster:
 
 @contextmanager
 def _scheduler_there() -> Iterator[None]:
-    """What is asked of the scheduler: Dask has an error for each state in which a lost one may be noticed.
+    """Turn the errors of a lost scheduler into one: Dask has an error for each state in which a lost one may be
+    noticed.
 
     Raises:
         CommandError: the scheduler is not there any more.

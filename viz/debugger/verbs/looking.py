@@ -101,7 +101,7 @@ def stack(book: Notebook, rest: str) -> Reply:
     completes="op",
 )
 def inside(book: Notebook, rest: str) -> Reply:
-    """What a branch or a loop did, iteration by iteration; the operators of iteration n with their values."""
+    """Show the iterations of a branch or a loop; the operators of iteration n with their values."""
     words = rest.split()
     number = int(words.pop()) if words and words[-1].isdigit() else None
     entry = _requested_entry(book, " ".join(words))
@@ -167,6 +167,6 @@ def _steps(block: Round[Inner], indent: str) -> Iterator[str]:
 
 @verb("legend", group="looking", examples=("legend",), then="list")
 def legend(book: Notebook, rest: str) -> Reply:
-    """What the letters beside operators mean."""
+    """Explain the letters next to operators."""
     refuse_words(rest, "legend")
     return Reply("\n".join(f"  {letter}  {meaning}" for letter, meaning in show.STATES.items()))

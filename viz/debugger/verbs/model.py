@@ -145,7 +145,7 @@ def _outputs(session: Session, entry: Entry) -> str:
 
 @verb("contrib VAR", group="model", examples=("contrib h",), then="path goto", completes="tensor")
 def contrib(book: Notebook, rest: str) -> Reply:
-    """What each use of a tensor adds to its gradient: norm, cosine with the sum, operator and line."""
+    """Show what each use of a tensor adds to its gradient: norm, cosine with the sum, operator and line."""
     if not rest:
         raise VerbError("of what?", hint="contrib w")
     session = book.session

@@ -90,7 +90,7 @@ def _event(session: Session, entry: Entry) -> OpEvent:
 
 @verb("mem", group="model", examples=("mem",), then="saved")
 def mem(book: Notebook, rest: str) -> Reply:
-    """What the session holds: values of the run, branches, and how many operators ran again."""
+    """Show what the session holds: values of the run, branches, and how many operators ran again."""
     refuse_words(rest, "mem")
     session = book.session
     store = session.timeline.store

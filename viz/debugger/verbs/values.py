@@ -89,7 +89,7 @@ def _tensor(session: Session, name: str, usage: str) -> np.ndarray[Any, Any]:
 
 @verb("stats [VAR]", group="values", examples=("stats", "stats h@GRAD"), then="hist top why", completes="tensor")
 def stats(book: Notebook, rest: str) -> Reply:
-    """What a tensor's numbers are like; without a tensor, the final gradients of this branch."""
+    """Show the numbers of a tensor; without a tensor, the final gradients of this branch."""
     if rest:
         array = _tensor(book.session, rest, "stats VAR")
         return Reply(f"{rest} {show.dims(array)} {array.dtype.name}\n{_describe_array(array)}")
@@ -175,7 +175,7 @@ _WIDTH = 40
 
 @verb("hist VAR", group="values", examples=("hist w@GRAD",), then="top stats", completes="tensor")
 def hist(book: Notebook, rest: str) -> Reply:
-    """How many elements of a tensor are of each order of magnitude."""
+    """Count the elements of a tensor by order of magnitude."""
     array = _tensor(book.session, rest, "hist VAR")
     numbers = Numbers.of(array)
     wrong = {k: int(m.sum()) for k, m in magnitudes.masks(array, None, False).items()}
