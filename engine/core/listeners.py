@@ -1,4 +1,4 @@
-"""Who watches, joined to one watcher that calls only those whom an event concerns.
+"""Listeners, joined to one that calls only those that an event concerns.
 
 A command of many rules has a dozen watchers, and most events concern one or two of them.
 """

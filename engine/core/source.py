@@ -99,6 +99,8 @@ def stand_in(function: Any, where: Callable[[], Any]) -> None:
 
 def is_ours(module: str) -> bool:
     """Return whether a module of that name is gradtool's, or that of a package that counts as ours."""
+    if module in _ours:
+        return True
     if module.partition(".")[0] in packages:
         _ours.add(module)
         return True
@@ -214,7 +216,7 @@ def _whole(frame: FrameType | None) -> Location:
         module = frame.f_globals.get("__name__", "")
         if module == BOUNDARY:
             break
-        if module not in _ours and not is_ours(module):  # this runs for every operator, too
+        if not is_ours(module):
             frames.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back
     key = tuple((id(code), line) for code, line in frames)

@@ -175,7 +175,7 @@ class Usage:
 
 
 def _is_package(file: str) -> bool:
-    """Whether a file is gradtool's own."""
+    """Return whether a file is gradtool's own."""
     return any(file.startswith(os.path.join(folder, "")) for folder in gradtool.__path__)
 
 

@@ -266,7 +266,7 @@ def _jitter(layer: Layer, seed: int) -> Iterator[None]:
 
 
 def _fixes_batch(layer: Layer) -> bool:
-    """Whether a layer in it takes its first axis for samples by definition."""
+    """Return whether a layer in it takes its first axis for samples by definition."""
     kinds = tuple(k for k in (getattr(nn, name, None) for name in _BATCHED) if k is not None)
     layers = (
         e for e in layer.sublayers(include_self=True) if not type(e).__module__.startswith("gradtool.paddle.sparse.")

@@ -163,7 +163,7 @@ def isneginf(x: Any, name: str | None = None) -> AnyTensor:
 
 
 def isposinf(x: Any, name: str | None = None) -> AnyTensor:
-    """Whether each element is +∞."""
+    """Return for each element whether it is +∞."""
     return logical_and(isinf(x), logical_not(signbit(x)))
 
 

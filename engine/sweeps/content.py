@@ -33,7 +33,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def _engine() -> str:
-    """What gradtool's own files hold: two sources of one version number are not the same gradtool."""
+    """Return a digest of gradtool's own files: two sources of one version number are not the same gradtool."""
     digest = hashlib.sha256()
     for folder in gradtool.__path__:
         for file in sorted(_sources(folder)):

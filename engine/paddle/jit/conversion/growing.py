@@ -155,7 +155,7 @@ def entry(entries: list[Any], index: Any) -> Any:
 
 
 def read_at(array: Variable, index: Any) -> Any:
-    """What *array* holds at a place."""
+    """Return the element of *array* at a place."""
     place = index if isinstance(index, Variable) else _creation.full([1], index, "int64")
     return _arrays.array_read(array, paddle.reshape(_creation.cast(place, "int64"), [1]))
 
