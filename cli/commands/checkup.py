@@ -38,12 +38,10 @@ def command(context: click.Context, /, **values: Any) -> int:
     from gradtool.viz.report.findings import Noting, apply_rules
 
     exit_code, feed = values.pop("exit_code"), values.pop("feed")
-    policy = None
+    policy = subject = None
     if configuration.settings_of(context).sources:
         policy, subject = gating.read_policy(context), gating.find_subject(context, values, feed)
-        request, feed = (Request.take(values), feed) if subject is None else (subject.request(), subject.feed)
-    else:
-        request = Request.take(values)
+    request, feed = (Request.take(values), feed) if subject is None else (subject.request(), subject.feed)
     told = apply_rules(request, feed, Noting(out), policy)
     screen = checkup.view(told, request)
     out.emit(screen)

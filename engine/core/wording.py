@@ -41,8 +41,15 @@ def shape(dims: Sequence[int]) -> str:
 
 
 def count(n: int, what: str) -> str:
-    """``1 gradient``, ``2 gradients``."""
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+    """``1 gradient``, ``2 gradients``, ``2 passes``."""
+    return f"{n} {plural(n, what)}"
+
+
+def plural(n: int, what: str) -> str:
+    """Return the form of a noun after a number."""
+    if n == 1:
+        return what
+    return f"{what}es" if what.endswith("s") else f"{what}s"
 
 
 def dropped_line(names: Sequence[str]) -> list[str]:

@@ -33,15 +33,20 @@ class Input:
 
 def nodes_behind(tensors: Iterable[Tensor]) -> list[GradNode]:
     """The recorded operator calls that *tensors* were computed by, oldest first."""
+    return sorted(collect_nodes(t.node for t in tensors if t.node is not None), key=lambda n: -n.key)
+
+
+def collect_nodes(ends: Iterable[GradNode]) -> set[GradNode]:
+    """Return *ends* and all recorded operator calls that they were computed from."""
     nodes: set[GradNode] = set()
-    todo = [t.node for t in tensors if t.node is not None]
+    todo = [*ends]
     while todo:
         node = todo.pop()
         if node in nodes:
             continue
         nodes.add(node)
         todo += [p[0] for p in node.wrt if p is not None and not isinstance(p, Leaf)]
-    return sorted(nodes, key=lambda n: -n.key)
+    return nodes
 
 
 def inputs_of(node: GradNode) -> Iterator[Input]:

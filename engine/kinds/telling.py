@@ -38,7 +38,7 @@ def describe_end(left: Loaded) -> str:
         return ""
     time = "" if calls.time_limit is None or calls.interrupted else f"{calls.time_limit:g} s and "
     ended, more = describe_stop(calls)
-    return f"{left.name} was {ended} after {time}{_passes(calls.passes)}; {more}"
+    return f"{left.name} was {ended} after {time}{count(calls.passes, 'backward pass')}; {more}"
 
 
 def scope_of(left: Loaded) -> WatchedPart:
@@ -148,7 +148,7 @@ def explain(error: Exception, request: Request) -> None:
 def error(left: Loaded, notes: Notes) -> None:
     """Say what a file raised, and what the answer is about then."""
     if left.error is not None:
-        ran = f": {_passes(left.passes)}" if left.passes else ""
+        ran = f": {count(left.passes, 'backward pass')}" if left.passes else ""
         notes.note_error(left.error, f"told is what had run until then{ran}")
 
 
@@ -166,10 +166,6 @@ def processes(left: Loaded, file: str, notes: Notes) -> None:
     """Say that processes which a file has started write where they like."""
     if starts_processes(file):
         notes.note(f"{left.name} starts processes: what they write reaches your files, unlike what the run writes")
-
-
-def _passes(n: int) -> str:
-    return f"{n} backward pass{'' if n == 1 else 'es'}"
 
 
 def _name_paths(paths: Sequence[str], folder: str | None) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from ..core.wording import plural
+
 STOPPED: Final = "stopped"
 INTERRUPTED: Final = "interrupted"
 RAISED: Final = "raised"
@@ -49,13 +51,14 @@ class WatchedPart:
             return "in the backward pass that was asked for"
         return f"in all {_count(self.passes)}" if self.passes > 1 else "in one pass"
 
-    @property
-    def words_of_last(self) -> str:
-        """Return the scope of a sentence about the last step alone; empty where the file ran to its end."""
-        if not self.ended or not self.passes:
-            return self.words if self.ended else ""
+    def qualify_last(self, text: str) -> str:
+        """Return a sentence about the last step alone with its scope; as it is if the file ran to its end."""
+        if not self.ended:
+            return text
+        if not self.passes:
+            return f"{text} {self.words}"
         last = "the first pass" if self.passes == 1 else f"the last of the first {_count(self.passes)}"
-        return f"in {last}{_GOES_ON.get(self.ended, ', before the error')}"
+        return f"{text} in {last}{_GOES_ON.get(self.ended, ', before the error')}"
 
     def data(self) -> dict[str, Any]:
         """Return it in JSON's types."""
@@ -72,4 +75,4 @@ class WatchedPart:
 
 
 def _count(n: int) -> str:
-    return f"{n:,} pass{'' if n == 1 else 'es'}"
+    return f"{n:,} {plural(n, 'pass')}"

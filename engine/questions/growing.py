@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..answers.training.growing import Growth, Stay
+from ..answers.training.growing import Growth
+from ..answers.training.turns import Stay
 from ..core import source, watch
 from ..core.command_errors import CommandError
 from ..core.source import Location
@@ -185,11 +186,7 @@ def _find_statement(loc: Location) -> _Statement | None:
     place = source.file_and_line(loc)
     if place is None:
         return None
-    try:
-        tree = ast.parse("".join(linecache.getlines(place[0])))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    statements = [n for n in ast.walk(tree) if isinstance(n, _Statement)]
+    statements = [n for n in _walk_file(place[0]) if isinstance(n, _Statement)]
     return next((n for n in reversed(statements) if n.lineno <= place[1] <= (n.end_lineno or n.lineno)), None)
 
 
@@ -222,12 +219,25 @@ def find_storing_line(path: str, made: Location) -> Location:
     if place is None:
         return made
     try:
-        tree = ast.parse("".join(linecache.getlines(place[0])))
         part = _last_part(ast.parse(path, mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except _NO_CODE:
         return made
-    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call | ast.stmt) and _fills(node, part)]
+    lines = [
+        node.lineno for node in _walk_file(place[0]) if isinstance(node, ast.Call | ast.stmt) and _fills(node, part)
+    ]
     return ((made[0][0], min(lines, key=lambda line: (line < place[1], line))),) if lines else made
+
+
+def _walk_file(name: str) -> Iterator[ast.AST]:
+    """Yield the nodes of a file's syntax tree; none where it is no Python."""
+    try:
+        yield from ast.walk(ast.parse("".join(linecache.getlines(name))))
+    except _NO_CODE:
+        return
+
+
+_NO_CODE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""Errors of parsing a text that is no Python, or too deep."""
 
 
 def _fills(node: ast.AST, part: Any) -> bool:

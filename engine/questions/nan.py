@@ -13,6 +13,7 @@ from ..core import watch
 from ..core.answered import Answered
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
+from ..core.wording import count
 from ..eager.tensor import Tensor
 from ..kinds.model import About, Model
 from ..kinds.names import Names
@@ -116,7 +117,9 @@ class Nan(Question[Births]):
                 coverage = Coverage(hunt)
             run(model, coverage, self, notes)
         elif hunt.steps:
-            searched = passes(hunt.steps) if request.backward is None else "the one that is asked about, and no other"
+            searched = "the one that is asked about, and no other"
+            if request.backward is None:
+                searched = count(hunt.steps, "backward pass")
             notes.note(f"{left.name} ran backward itself: searched {searched}")
         hunt.steps -= has_two_sides(left.error) and hunt.steps > left.passes  # the pass that failed is none
         unchecked = coverage.missing()
@@ -173,8 +176,3 @@ def run(model: Model, listener: Coverage, asked: Nan, notes: Notes) -> None:
     model.must_take({"--feed": asked.feed})
     model.must_be_finite()
     model.run(listener, asked.feed, notes, order=asked.order)
-
-
-def passes(n: int) -> str:
-    """``1 backward pass``, ``2 backward passes``."""
-    return f"{n} backward pass{'' if n == 1 else 'es'}"

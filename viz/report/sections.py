@@ -100,7 +100,7 @@ def _facts(findings: Findings) -> Iterator[tuple[str, str]]:
     answer = findings.reports.get("why")
     if answer is not None:
         wrong = answer.data["findings"]
-        yield "gradients", count(wrong, "finding") if wrong else f"no findings {findings.scope.words_of_last}".rstrip()
+        yield "gradients", count(wrong, "finding") if wrong else findings.scope.qualify_last("no findings")
     story = findings.reports.get("nan")
     if story is not None:
         births = story.data["births"]

@@ -12,7 +12,7 @@ from gradtool.engine.answers.why.folding import WHOLE, folded
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count, remove_pass, shape
 from gradtool.engine.kinds.names import Names, place, runs_data
-from gradtool.engine.questions.nan import Births, passes
+from gradtool.engine.questions.nan import Births
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 
 from .view import Table, View
@@ -66,7 +66,7 @@ def _place(loc: source.Location) -> str:
 
 def search_note(story: NanStory, number: int | None) -> str:
     """Return which backward passes were searched."""
-    return passes(max(story.steps, 1)) if number is None else f"backward pass {number}"
+    return count(max(story.steps, 1), "backward pass") if number is None else f"backward pass {number}"
 
 
 def _headline(answer: Births) -> str:

@@ -38,7 +38,7 @@ def title_lines(answer: Training) -> Iterator[str]:
     updates = [*chain.from_iterable(s.updates for s in history.steps)]
     yield f"over time  {answer.about.name} · {answer.about.mode} · {count(len(history.steps), 'step')}"
     yield f"a step     {_step_meaning(history)}"
-    run = f"{count(len(passes), 'run')} of programs" if history.static else _passes(len(passes))
+    run = f"{count(len(passes), 'run')} of programs" if history.static else count(len(passes), "backward pass")
     yield f"backward   {run}, {_lines(p.loc for p in passes)}"
     if updates:
         names = ", ".join(dict.fromkeys(u.by or "the script itself" for u in updates))
@@ -52,10 +52,6 @@ def _step_meaning(history: History) -> str:
     if not history.updated:
         return f"is a {run}: nothing was updated"
     return f"is a {run}, which updates" if history.static else "is an update with the backward passes before it"
-
-
-def _passes(number: int) -> str:
-    return f"{number} backward pass{'' if number == 1 else 'es'}"
 
 
 def _lines(locations: Iterable[Location]) -> str:

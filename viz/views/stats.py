@@ -30,7 +30,7 @@ def view(answer: Sizes) -> View:
     about, lines, by = answer.about, answer.lines, answer.by
     look = {x.name for x in lines if answer.is_to_look_at(x)}
     wrong = len(look)
-    nothing = f"nothing to look at {about.scope.words_of_last}".rstrip()
+    nothing = about.scope.qualify_last("nothing to look at")
     bad = f"{count(wrong, 'row')} to look at" if wrong else nothing
     findings = count(answer.findings, "finding")
     judged = [bad] if not answer.findings else [findings] if not wrong else [bad, findings]

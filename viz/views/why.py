@@ -111,7 +111,7 @@ def summary(answers: Verdicts, wrong: int) -> str:
     zero = count_state(GRAD_ZERO)
     wild = sum(1 + len(a.also) for a in answers if a.verdict is Verdict.NOT_FINITE)
     told = [f"{n} of them {word}" for n, word in ((zero, "zero"), (wild, "not finite")) if n]
-    findings = count(wrong, "finding") if wrong else f"no findings {answers.about.scope.words_of_last}".rstrip()
+    findings = count(wrong, "finding") if wrong else answers.about.scope.qualify_last("no findings")
     findings += f" about {answers.loss}" if answers.about.others else ""
     gets = "gets" if subjects == 1 else "get"
     with_one = f"{subjects - count_state(GRAD_NONE)} of {count(subjects, 'parameter')} {gets} a gradient"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -61,7 +62,7 @@ class ProbedCall:
 
 
 @dataclass
-class Probe:
+class Probe(ABC):
     """A function of tensors.
 
     Attributes:
@@ -84,25 +85,25 @@ class Probe:
     loss_inside: str = field(default="", kw_only=True)
     line_of: Callable[[Any], Location] = field(default=lambda array: NOWHERE, kw_only=True)
 
+    @abstractmethod
     def run(self, changes: Mapping[int, Array] | None = None, seed: int = 0) -> list[Array]:
         """The outputs, with some of the inputs changed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def record(self, seed: int = 0) -> ProbedCall:
         """One call with the inputs as they are, written down."""
-        raise NotImplementedError
 
+    @abstractmethod
     def jittered(self, seed: int = 0) -> AbstractContextManager[None]:
         """Inside, the parameters are slightly others."""
-        raise NotImplementedError
 
+    @abstractmethod
     def still(self, index: int, axis: int, rng: np.random.Generator) -> Array | None:
         """Return which places along *axis* of an input may have no influence; None where nothing tells."""
-        raise NotImplementedError
 
+    @abstractmethod
     def of_two(self) -> Probe | None:
         """The function of two samples, each of them the one that it was called with; None where that cannot be."""
-        raise NotImplementedError
 
     @cached_property
     def outputs(self) -> list[Array]:

@@ -12,40 +12,14 @@ from typing import Any
 
 from ...core import source, watch
 from ...core.listeners import hears
-from ...core.source import Location
 from ...eager.tape import GradNode, keys
 from ...eager.tensor import Tensor
 from ...executor.live import nbytes, root
 from .memory import address, find_retained
-from .turns import Turns, TurnSums, measure
+from .turns import Stay, TurnSums, measure
 
 _AGE = 2
 """Passes and updates after which a graph is looked at: that of the last one is there until its names are bound anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stay:
-    """The graphs of steps that tensors keep.
-
-    Attributes:
-        steps: how many steps these are.
-        nodes: operators in the graph of a step: the median.
-        saved: bytes of values that these retain for backward, likewise; each buffer counts once, parameters do not.
-        held: bytes of the tensors themselves, a step.
-        is_least: whether some operators retain what nobody can say the size of.
-        loc: where the newest of the tensors was computed.
-        is_one: whether a single tensor keeps them all.
-        is_number: whether the tensors are single numbers.
-    """
-
-    steps: int
-    nodes: int
-    saved: int
-    held: int
-    is_least: bool
-    loc: Location
-    is_one: bool
-    is_number: bool
 
 
 @dataclass(eq=False)
@@ -204,7 +178,7 @@ class Growth:
         """
         if not self.has_passed:
             return []
-        return [_stay_of(turns) for turns in self._sums.sums if is_whole or turns.made < len(self._ends)]
+        return [found.stay for found in self._sums.sums if is_whole or found.made < len(self._ends)]
 
     def has_turns_left(self) -> bool:
         """Return whether something may hold the graphs of turns that came after the last part of a step."""
@@ -214,8 +188,7 @@ class Growth:
     def measure_held(self, tensors: Iterable[Tensor]) -> Stay | None:
         """Measure what the tensors of a container keep, where each is that of a turn; None where they are not."""
         nodes = [t.node for t in tensors if t.node is not None]
-        turns = measure(nodes, nodes[-1], len(self._ends)) if len(nodes) > _AGE else None
-        return None if turns is None else _stay_of(turns)
+        return measure(nodes, nodes[-1]) if len(nodes) > _AGE else None
 
     def finish(self) -> None:
         """Look at the last steps, too, whatever their age; what follows the last update belongs to its step."""
@@ -274,8 +247,3 @@ class Growth:
             if group is not None and weakref.ref(node) in group.nodes:
                 yield node, self._step_at(group.place)
             todo += [place[0] for place in node.wrt if isinstance(place, tuple) and place[0] not in seen]
-
-
-def _stay_of(turns: Turns) -> Stay:
-    is_least, is_number = turns.is_least, turns.is_number
-    return Stay(turns.number, turns.nodes, turns.saved, turns.held, is_least, turns.loc, False, is_number)

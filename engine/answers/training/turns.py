@@ -9,14 +9,15 @@ with parameters of their own, nor the parts of a loss.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ...core.source import Location
+from ...eager.recorded import collect_nodes
 from ...eager.tape import GradNode
 from ...eager.tensor import Leaf
 from ...executor.live import nbytes
@@ -30,28 +31,41 @@ _BETWEEN = 2
 """Operators of one line through which a sum may go to its next value: ``mean = 0.9 * mean + 0.1 * loss``."""
 
 
-@dataclass
-class Turns:
-    """The turns whose graphs a sum, or a tensor of many, keeps alive.
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """Graphs of steps, or of turns, that tensors keep.
 
     Attributes:
-        number: how many these are, at most.
-        nodes: operators in the graph of a turn.
-        saved: bytes of values that these retain for backward; parameters do not count.
-        held: bytes of the term itself.
+        steps: how many steps these are.
+        nodes: operators in the graph of a step: the median.
+        saved: bytes of values that these retain for backward, likewise; each buffer counts once, parameters do not.
+        held: bytes of the tensors themselves, a step.
         is_least: whether some operators retain what nobody can say the size of.
-        is_number: whether the terms are single numbers.
-        loc: where they are put together.
-        made: how many parts of steps were over when that happened last.
+        loc: where the newest of the tensors was computed.
+        is_one: whether a single tensor keeps them all.
+        is_number: whether the tensors are single numbers.
     """
 
-    number: int
+    steps: int
     nodes: int
     saved: int
     held: int
     is_least: bool
-    is_number: bool
     loc: Location
+    is_one: bool
+    is_number: bool
+
+
+@dataclass
+class TurnSum:
+    """Turns whose graphs a sum, or a tensor of many, keeps alive.
+
+    Attributes:
+        stay: what it keeps, of at most so many turns.
+        made: how many parts of steps were over when one was added last.
+    """
+
+    stay: Stay
     made: int
 
 
@@ -63,20 +77,20 @@ class TurnSums:
         """By operator of a sum, the terms up to it."""
         self._tops: WeakKeyDictionary[GradNode, Any] = WeakKeyDictionary()
         """By operator of a sum, and by the last operator of each term, the place of the sum."""
-        self._turns: dict[Any, Turns | None] = {}
+        self._sums: dict[Any, TurnSum | None] = {}
         """By place what is known of a sum there; None where a backward has gone through it."""
         self._tries: Counter[Any] = Counter()
         """By place, how often a sum there was compared."""
 
     @property
-    def sums(self) -> list[Turns]:
+    def sums(self) -> list[TurnSum]:
         """Those that no backward has gone through, in the order in which they began."""
-        return [turns for turns in self._turns.values() if turns is not None]
+        return [known for known in self._sums.values() if known is not None]
 
     def note_pulled(self, node: GradNode) -> None:
         """Note that a backward goes back through an operator: a sum that it belongs to is there for a reason."""
         if self._tops and node in self._tops:
-            self._turns[self._tops[node]] = None
+            self._sums[self._tops[node]] = None
 
     def note_recorded(self, node: GradNode, part: int) -> None:
         """Note an operator.
@@ -99,19 +113,19 @@ class TurnSums:
         number = self._lengths.get(before, len(_parents(before))) + 1
         self._lengths[node] = number
         if number >= _LEAST:
-            self._note(node, _terms(node, 1 if place in self._turns else _LEAST), number, place, part)
+            self._note(node, _terms(node, 1 if place in self._sums else _LEAST), number, place, part)
 
     def _note(self, node: GradNode, terms: Sequence[GradNode], number: int, place: Any, part: int) -> None:
         """Note that terms are put together, if each is that of a turn, or those before them were."""
-        if place not in self._turns:
+        if place not in self._sums:
             self._tries[place] += 1
-            turns = measure(terms, node, part) if self._tries[place] <= _TRIES else None
-            if turns is None:
+            stay = measure(terms, node) if self._tries[place] <= _TRIES else None
+            if stay is None:
                 return
-            self._turns[place] = turns
-        known = self._turns[place]
+            self._sums[place] = TurnSum(stay, part)
+        known = self._sums[place]
         if known is not None:
-            known.number, known.made = max(known.number, number), part
+            known.stay, known.made = replace(known.stay, steps=max(known.stay.steps, number)), part
             for top in (node, *terms):
                 self._tops[top] = place
 
@@ -157,20 +171,19 @@ def _leads_to(node: GradNode, before: GradNode) -> bool:
     return False
 
 
-def measure(terms: Sequence[GradNode], node: GradNode, part: int) -> Turns | None:
+def measure(terms: Sequence[GradNode], node: GradNode) -> Stay | None:
     """Return what the terms of a sum keep alive, where each is a turn of a loop; None where they are none.
 
     Args:
         terms: the last operators of at least three of them; the first three are compared.
         node: the operator that puts them together.
-        part: how many parts of steps are over.
     """
-    graphs = [dict.fromkeys(_graph(term)) for term in terms[:_LEAST]]
+    graphs = [collect_nodes([term]) for term in terms[:_LEAST]]
     if len(graphs) < _LEAST:
         return None
-    shared = set(graphs[0]).intersection(*graphs[1:])
-    owns = [[n for n in graph if n not in shared] for graph in graphs]
-    if not all(owns) or any(not set(a).isdisjoint(b) for a, b in [*pairwise(owns), (owns[0], owns[-1])]):
+    shared = graphs[0].intersection(*graphs[1:])
+    owns = [graph - shared for graph in graphs]
+    if not all(owns) or any(not a.isdisjoint(b) for a, b in [*pairwise(owns), (owns[0], owns[-1])]):
         return None
     read = [{p for n in own for p in n.to if type(p) is Leaf} for own in owns]
     if not read[0].intersection(*read[1:]) or any(n.freed is not None for own in owns for n in own):
@@ -178,22 +191,10 @@ def measure(terms: Sequence[GradNode], node: GradNode, part: int) -> Turns | Non
     saved, is_least = _measure_retained(owns[0])
     shape, dtype = terms[0].shapes[0]
     size = prod(shape)
-    return Turns(len(terms), len(owns[0]), saved, size * dtype.itemsize, is_least, size == 1, node.loc, part)
+    return Stay(len(terms), len(owns[0]), saved, size * dtype.itemsize, is_least, node.loc, False, size == 1)
 
 
-def _graph(node: GradNode) -> Iterator[GradNode]:
-    """The operators behind one, itself among them."""
-    seen, todo = {node}, [node]
-    while todo:
-        at = todo.pop()
-        yield at
-        for parent in _parents(at):
-            if parent not in seen:
-                seen.add(parent)
-                todo.append(parent)
-
-
-def _measure_retained(nodes: Sequence[GradNode]) -> tuple[int, bool]:
+def _measure_retained(nodes: Iterable[GradNode]) -> tuple[int, bool]:
     """The bytes that operators retain, each buffer once, and whether there are at least so many."""
     buffers: dict[Any, int] = {}
     is_least = False

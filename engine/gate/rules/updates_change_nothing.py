@@ -10,6 +10,7 @@ from ...answers.why import callers
 from ...answers.why.verdicts import BY_STRUCTURE
 from ...core import source
 from ...core.source import NOWHERE
+from ...core.wording import count
 from ...questions.first_steps import NamedFact
 from ..evidence import Evidence
 from ..finding import Severity
@@ -125,9 +126,7 @@ def _count_steps(steps: int, by: str) -> str:
 
 def _is_certain(idle: Idle, still: int, pushed: bool) -> bool:
     """Return whether a single step shows it: all that is held stays, and no scheduler has yet to raise the rate."""
-    if still < idle.held or not idle.fixed:
-        return False
-    return (pushed or idle.hook is not None) and (idle.rate == 0 or (idle.rate or 0.0) > _ORDINARY)
+    return still >= idle.held and (pushed or idle.hook is not None) and _is_final(idle)
 
 
 def _judge_program(steps: Sequence[TrainingStep], options: Options) -> Iterator[Hit]:
@@ -135,9 +134,7 @@ def _judge_program(steps: Sequence[TrainingStep], options: Options) -> Iterator[
     last = _find_last_update(steps)
     if last is None or last.rate is None or not _stands_still(steps):
         return
-    # A rate that a scheduler sets may still rise: a warm-up begins at 0.
-    is_certain = last.fixed and (last.rate == 0 or last.rate > _ORDINARY)
-    if not is_certain and len(steps) < options["steps"]:
+    if not _is_final(last) and len(steps) < options["steps"]:
         return
     names, is_rate = _list_names(steps), abs(last.rate) < _TINY
     yield Hit(
@@ -150,6 +147,12 @@ def _judge_program(steps: Sequence[TrainingStep], options: Options) -> Iterator[
         places=[("the steps", last.loc)],
         numbers={"steps": len(steps), "rate": last.rate, "parameters": len(names)},
     )
+
+
+def _is_final(steps: Idle | Update) -> bool:
+    """Return whether a single step shows what steps at this rate do: one that a scheduler sets may still rise."""
+    rate = steps.rate
+    return steps.fixed and rate is not None and (rate == 0 or rate > _ORDINARY)
 
 
 def _stands_still(steps: Sequence[TrainingStep]) -> bool:
@@ -205,8 +208,7 @@ def _unstepped(optimizers: Iterable[NamedFact[Unstepped]], options: Options) -> 
         optimizer, names = named.seen, named.names
         held = f"the optimizer of {len(names)} parameters makes no step, and "
         if optimizer.cleared >= min(options["steps"], optimizer.passes) > 0:
-            passes = "1 pass" if optimizer.cleared == 1 else f"{optimizer.cleared} passes"
-            what = f"their gradients are cleared after {passes}"
+            what = f"their gradients are cleared after {count(optimizer.cleared, 'pass')}"
             said = "nothing reads these gradients before they are gone"
         elif not optimizer.cleared and optimizer.passes > options["steps"]:
             what = f"{optimizer.passes} passes add to their gradients"
