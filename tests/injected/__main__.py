@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import effects, judging
 from .kinds import KINDS, Kind
@@ -30,6 +31,18 @@ OF_GRADIENTS = ("cut", "partial", "zero")
 @cache
 def _text(program: Program) -> Text:
     return Text(program.source)
+
+
+class Changed(NamedTuple):
+    """A program with a fault that has an effect.
+
+    Attributes:
+        path: where it stands.
+        starved: whether a parameter is trained no longer.
+    """
+
+    path: Path
+    starved: bool
 
 
 class Bench:
@@ -70,7 +83,7 @@ class Bench:
         path = self.write(f"probe_{program.name.replace('.', '_')}", source)
         return judging.passes_gradients(path, self.home(program))
 
-    def counts(self, program: Program, edit: Edit, of_gradients: bool = False) -> Path | None:
+    def counts(self, program: Program, edit: Edit, of_gradients: bool = False) -> Changed | None:
         """Return the changed program where it runs and trains otherwise; else None.
 
         Args:
@@ -85,7 +98,7 @@ class Bench:
         changed = judging.trained(path, self.home(program))
         if changed.get("raised") or "died" in changed or not effects.differ(right, changed):
             return None
-        return path
+        return Changed(path, effects.starved(right, changed))
 
 
 def cases(kind: Kind, among: Sequence[Program], seed: int) -> Iterator[tuple[Program, Edit]]:
@@ -103,14 +116,19 @@ def cases(kind: Kind, among: Sequence[Program], seed: int) -> Iterator[tuple[Pro
                 yield program, edits[turn]
 
 
-def judged(kind: Kind, edit: Edit, told: list[dict[str, Any]] | dict[str, str]) -> str:
-    """Return ``named``, ``line`` (another cause at that line), ``elsewhere``, ``nothing`` or ``died``."""
+def judged(kind: Kind, edit: Edit, told: list[dict[str, Any]] | dict[str, str], starved: bool = False) -> str:
+    """Return ``named``, ``line`` (another cause at that line), ``elsewhere``, ``nothing`` or ``died``.
+
+    Args:
+        starved: whether a parameter is trained no longer, which a note does not say.
+    """
     if isinstance(told, dict):
         return "died"
     lines = {edit.line, *edit.other}
-    counted = [f for f in told if f["severity"] != "note" or f["code"] in kind.notes]
+    notes = () if starved else kind.notes
+    counted = [f for f in told if f["severity"] != "note" or f["code"] in notes]
     at = [f for f in counted if kind.anywhere or not lines.isdisjoint(f["lines"])]
-    if any(f["code"] in kind.accepts for f in at):
+    if any(f["code"] in kind.accepts and re.search(kind.says, f["words"]) for f in at):
         return "named"
     return "line" if at else "elsewhere" if counted else "nothing"
 
@@ -139,14 +157,15 @@ def main() -> None:
                 if len(rows[asked[0]]) >= options.count or tries >= options.count * TRIES:
                     break
                 tries += 1
-                path = bench.counts(program, edit, kind.family in OF_GRADIENTS)
-                if path is None:
+                changed = bench.counts(program, edit, kind.family in OF_GRADIENTS)
+                if changed is None:
                     continue
+                path = changed.path
                 for command in asked:
                     told = getattr(judging, {"bare": "answered", "check": "checked"}[command])(
                         path, bench.home(program)
                     )
-                    rows[command].append(judged(kind, edit, told))
+                    rows[command].append(judged(kind, edit, told, changed.starved))
                     if log is not None:
                         entry = {"kind": kind.name, "program": program.name, "line": edit.line, "command": command}
                         log.write(json.dumps({**entry, "judged": rows[command][-1], "said": told}) + "\n")

@@ -17,17 +17,20 @@ def fingerprint(path: str) -> dict[str, Any]:
     """Run a program as ``__main__`` and return what it trained.
 
     Returns:
-        ``raised``, the type of an exception or None, and ``values``: by parameter, in the order of creation, the
-        norm of what it holds and of its gradient (None where it has none).
+        ``raised``, the type of an exception or None; ``values``: by parameter, in the order of creation, the norm of
+        what it holds and of its gradient (None where it has none); ``moved``: by parameter, whether it holds something
+        else than at its creation.
     """
     import paddle
 
     paddle.disable_static()
     made: list[Any] = []
+    begun: list[float | None] = []
     create = paddle.nn.Layer.create_parameter
 
     def kept(self: Any, *args: Any, **kwargs: Any) -> Any:
         made.append(create(self, *args, **kwargs))
+        begun.append(_values(made[-1])[0])
         return made[-1]
 
     paddle.nn.Layer.create_parameter = kept
@@ -43,11 +46,12 @@ def fingerprint(path: str) -> dict[str, Any]:
     finally:
         paddle.nn.Layer.create_parameter = create
     values = [_values(p) for p in made]
+    moved = [before != after for before, (after, _) in zip(begun, values, strict=True)]
     if not paddle.in_dynamic_mode():
         scope = paddle.static.global_scope()
         named = [v.name for v in paddle.static.default_main_program().all_parameters()]
         values += [[_norm(scope.find_var(name).get_tensor()), None] for name in named if scope.find_var(name)]
-    return {"raised": raised, "values": values}
+    return {"raised": raised, "values": values, "moved": moved}
 
 
 def _values(parameter: Any) -> list[float | None]:
@@ -69,6 +73,11 @@ def differ(one: dict[str, Any], other: dict[str, Any]) -> bool:
         return True
     pairs = zip(one["values"], other["values"], strict=True)
     return any(not _close(a, b) for x, y in pairs for a, b in zip(x, y, strict=True))
+
+
+def starved(right: dict[str, Any], changed: dict[str, Any]) -> bool:
+    """Return whether a parameter that the right program trains holds in the changed one what it began with."""
+    return any(a and not b for a, b in zip(right["moved"], changed["moved"], strict=False))
 
 
 def _close(a: float | None, b: float | None) -> bool:

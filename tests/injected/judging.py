@@ -114,15 +114,17 @@ def checked(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
 def _said(finding: Any, path: Path) -> dict[str, Any]:
     spot = finding.spot
     lines = [spot.line] if spot is not None and os.path.realpath(spot.file) == os.path.realpath(path) else []
-    return _entry(finding.code, finding.severity.value, finding.subject, lines, finding.explanation, path)
+    words = (finding.message, *finding.explanation)
+    return _entry(finding.code, finding.severity.value, finding.subject, lines, words, path)
 
 
 def _entry(
-    code: str, severity: str, subject: str | None, lines: list[int], explanation: Sequence[str], path: Path
+    code: str, severity: str, subject: str | None, lines: list[int], words: Sequence[str], path: Path
 ) -> dict[str, Any]:
-    """Return a finding with the lines of the program that it names: its own first, then those that explain it."""
-    further = [int(n) for text in explanation for n in re.findall(rf"{re.escape(path.name)}:(\d+)", text)]
-    return {"code": code, "severity": severity, "subject": subject or "", "lines": [*lines, *further]}
+    """Return a finding with its words and the lines of the program that it names: its own first, then the others."""
+    further = [int(n) for text in words for n in re.findall(rf"{re.escape(path.name)}:(\d+)", text)]
+    lines = [*lines, *further]
+    return {"code": code, "severity": severity, "subject": subject or "", "lines": lines, "words": "; ".join(words)}
 
 
 def answered(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
@@ -140,4 +142,5 @@ def answered(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
 def _reported(result: dict[str, Any], path: Path) -> dict[str, Any]:
     source = result["source"]
     lines = [source["line"]] if source and os.path.basename(source["file"]) == path.name else []
-    return _entry(result["code"], result["severity"], result["subject"], lines, result["explanation"], path)
+    words = (result["message"], *result["explanation"])
+    return _entry(result["code"], result["severity"], result["subject"], lines, words, path)

@@ -12,6 +12,10 @@ from .text import Edit, Text, inside
 CUT = ("GT102", "GT103", "GT104", "GT101")
 PART = ("GT111", "GT112")
 """Where another way remains: a term of the loss that gives nothing, or a use of a tensor, which is a note."""
+DETACHED = r"detached|as plain values|as a Python number"
+"""Words about values that left the graph, whichever way."""
+ENORMOUS = r"e\+[23]\d|inf|nan|NaN"
+"""A number that a factor of 1e30 leads to."""
 ZERO = ("GT205", "GT206", "GT208")
 BORN = ("GT201", "GT202")
 FLAT = ("GT104", "GT205", "GT206", "GT103")
@@ -39,6 +43,7 @@ class Kind:
     sites: Sites
     anywhere: bool = False
     notes: Sequence[str] = ()
+    says: str = ""
 
 
 # -- where a value is made ---------------------------------------------------------------------------------------------
@@ -396,14 +401,28 @@ def label_in_input(text: Text) -> Iterator[Edit]:
 PROBABILITIES = "paddle.nn.functional.softmax({})"
 
 KINDS: Sequence[Kind] = (
-    Kind("detach", "cut", (*CUT, *PART), rewritten("({}).detach()"), notes=("GT112",)),
-    Kind("numpy", "cut", (*CUT, *PART), rewritten("paddle.to_tensor(({}).numpy())"), notes=("GT112",)),
-    Kind("to_tensor", "cut", (*CUT, *PART), rewritten("paddle.to_tensor({})"), notes=("GT112",)),
-    Kind("tolist", "cut", (*CUT, *PART), rewritten("paddle.to_tensor(({}).tolist())"), notes=("GT112",)),
-    Kind("no_grad", "cut", (*CUT, *PART), statement("with paddle.no_grad(): {}"), notes=("GT112",)),
-    Kind("stop_gradient", "cut", (*CUT, *PART), statement("NAME.stop_gradient = True"), notes=("GT112",)),
-    Kind("detach_in_place", "cut", (*CUT, *PART), statement("NAME = NAME.detach()"), notes=("GT112",)),
-    Kind("integer", "cut", (*CUT, *PART), rewritten('({}).astype("int32").astype("float32")'), notes=("GT112",)),
+    Kind("detach", "cut", (*CUT, *PART), rewritten("({}).detach()"), notes=("GT112",), says=DETACHED),
+    Kind("numpy", "cut", (*CUT, *PART), rewritten("paddle.to_tensor(({}).numpy())"), notes=("GT112",), says=DETACHED),
+    Kind("to_tensor", "cut", (*CUT, *PART), rewritten("paddle.to_tensor({})"), notes=("GT112",), says=DETACHED),
+    Kind("tolist", "cut", (*CUT, *PART), rewritten("paddle.to_tensor(({}).tolist())"), notes=("GT112",), says=DETACHED),
+    Kind("no_grad", "cut", (*CUT, *PART), statement("with paddle.no_grad(): {}"), notes=("GT112",), says="no_grad"),
+    Kind(
+        "stop_gradient",
+        "cut",
+        (*CUT, *PART),
+        statement("NAME.stop_gradient = True"),
+        notes=("GT112",),
+        says="stop_gradient",
+    ),
+    Kind("detach_in_place", "cut", (*CUT, *PART), statement("NAME = NAME.detach()"), notes=("GT112",), says=DETACHED),
+    Kind(
+        "integer",
+        "cut",
+        (*CUT, *PART),
+        rewritten('({}).astype("int32").astype("float32")'),
+        notes=("GT112",),
+        says="integer|whole numbers",
+    ),
     Kind("compared", "cut", FLAT, rewritten('(({}) > 0).astype("float32")')),
     Kind(
         "argmax",
@@ -414,13 +433,27 @@ KINDS: Sequence[Kind] = (
     Kind("zeros_like", "cut", (*CUT, *ZERO), rewritten("paddle.zeros_like({})")),
     Kind("result_thrown_away", "cut", CUT, thrown_away),
     Kind("layer_bypassed", "cut", CUT, bypassed, anywhere=True),
-    Kind("term_detached", "partial", (*CUT, "GT111"), term("({}).detach()")),
-    Kind("term_number", "partial", (*CUT, "GT111"), term("float({})")),
-    Kind("term_item", "partial", (*CUT, "GT111"), term("({}).item()")),
-    Kind("term_to_tensor", "partial", (*CUT, "GT111"), term("paddle.to_tensor({})")),
-    Kind("use_detached", "partial", (*CUT, "GT111", "GT112"), use("{}.detach()"), notes=("GT112",)),
-    Kind("use_numpy", "partial", (*CUT, "GT111", "GT112"), use("paddle.to_tensor({}.numpy())"), notes=("GT112",)),
-    Kind("operand_detached", "partial", (*CUT, "GT111", "GT112"), operand("({}).detach()"), notes=("GT112",)),
+    Kind("term_detached", "partial", (*CUT, "GT111"), term("({}).detach()"), says=DETACHED),
+    Kind("term_number", "partial", (*CUT, "GT111"), term("float({})"), says=DETACHED),
+    Kind("term_item", "partial", (*CUT, "GT111"), term("({}).item()"), says=DETACHED),
+    Kind("term_to_tensor", "partial", (*CUT, "GT111"), term("paddle.to_tensor({})"), says=DETACHED),
+    Kind("use_detached", "partial", (*CUT, "GT111", "GT112"), use("{}.detach()"), notes=("GT112",), says=DETACHED),
+    Kind(
+        "use_numpy",
+        "partial",
+        (*CUT, "GT111", "GT112"),
+        use("paddle.to_tensor({}.numpy())"),
+        notes=("GT112",),
+        says=DETACHED,
+    ),
+    Kind(
+        "operand_detached",
+        "partial",
+        (*CUT, "GT111", "GT112"),
+        operand("({}).detach()"),
+        notes=("GT112",),
+        says=DETACHED,
+    ),
     Kind("round", "zero", FLAT, rewritten("paddle.round({})")),
     Kind("floor", "zero", FLAT, rewritten("paddle.floor({})")),
     Kind("sign", "zero", FLAT, rewritten("paddle.sign({})")),
@@ -437,7 +470,7 @@ KINDS: Sequence[Kind] = (
     Kind("division_by_zero", "number", BORN, rewritten("({}) / (({}) * 0.0)")),
     Kind("exp_overflow", "number", BORN, rewritten("paddle.exp(paddle.abs({}) * 1e6 + 1e3)")),
     Kind("vanishing", "number", ("GT204", *ZERO), rewritten("({}) * 1e-30")),
-    Kind("exploding", "number", (*BORN, "GT203", "GT704"), rewritten("({}) * 1e30")),
+    Kind("exploding", "number", (*BORN, "GT203", "GT704"), rewritten("({}) * 1e30"), says=ENORMOUS),
     Kind("first_layers_not_listed", "update", ("GT701",), listed("list({})[2:]")),
     Kind("last_layer_not_listed", "update", ("GT701",), listed("list({})[:-2]")),
     Kind("one_parameter_listed", "update", ("GT701",), listed("list({})[:1]")),

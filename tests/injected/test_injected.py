@@ -12,7 +12,7 @@ from .__main__ import Bench, cases, judged
 from .judging import checked
 from .kinds import KINDS, Kind
 from .programs import Program, programs
-from .text import Text
+from .text import Edit, Text
 
 SMALL = Program(
     "small",
@@ -86,13 +86,34 @@ def test_a_fault_is_named_with_its_line(kind: Kind, tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     counted = 0
     for program, edit in cases(kind, [SMALL], 1):
-        path = bench.counts(program, edit)
-        if path is not None:
+        changed = bench.counts(program, edit)
+        if changed is not None:
             counted += 1
-            said = checked(path, bench.home(program))
-            assert judged(kind, edit, said) == "named", said
+            said = checked(changed.path, bench.home(program))
+            assert judged(kind, edit, said, changed.starved) == "named", said
             break
     assert counted, bench.plain(SMALL)
+
+
+def finding(code: str, severity: str, words: str) -> dict[str, object]:
+    return {"code": code, "severity": severity, "subject": "", "lines": [3], "words": words}
+
+
+@pytest.mark.parametrize(
+    ("told", "starved", "judgement"),
+    [
+        (finding("GT103", "error", "w has no gradient: detached"), True, "named"),
+        (finding("GT103", "error", "w has no gradient: computed under no_grad"), True, "line"),
+        (finding("GT112", "note", "1 of 2 uses of h gives no gradient back: detached"), False, "named"),
+        (finding("GT112", "note", "1 of 2 uses of h gives no gradient back: detached"), True, "nothing"),
+        (finding("GT111", "warning", "the term fit of the loss gives no gradient: detached"), True, "named"),
+        (finding("GT203", "warning", "detached"), False, "line"),
+    ],
+)
+def test_a_finding_names_a_fault_by_code_line_and_words(told: dict[str, object], starved: bool, judgement: str) -> None:
+    [kind] = [k for k in KINDS if k.name == "detach"]
+    assert judged(kind, Edit([], 3), [told], starved) == judgement
+    assert judged(kind, Edit([], 4), [told], starved) == ("nothing" if judgement == "nothing" else "elsewhere")
 
 
 def test_nothing_is_found_in_the_small_program(tmp_path: Path) -> None:
