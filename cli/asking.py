@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.core.errors import GradtoolError, LossError
 from gradtool.engine.request.limits import EACH
+from gradtool.viz.views.view import View
 
+from . import boundary
+from .context import Output
 from .errors import CLEAN, FAILED
 
 if TYPE_CHECKING:
@@ -18,10 +22,6 @@ if TYPE_CHECKING:
     from gradtool.engine.kinds.others import Other
     from gradtool.engine.questions.question import Question
     from gradtool.engine.request.request import Request
-    from gradtool.viz.views.view import View
-
-    from .context import Output
-
 A = TypeVar("A", bound="Answered")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,8 +73,6 @@ def _others(answer: Answered) -> Sequence[Other]:
 
 
 def _code(error: Exception) -> int:
-    from . import boundary
-
     return boundary.describe_error(error, ())[1]
 
 
@@ -117,8 +115,6 @@ def ask(
     codes = []
     for line, answer_or_error in each.answers(question, request, out):
         if isinstance(answer_or_error, Exception):
-            from . import boundary
-
             said, number = boundary.describe_error(answer_or_error, ())
             entries.append(together.PassRefusal(line, said))
             codes.append(number)
@@ -131,14 +127,11 @@ def ask(
 
 def _is_about_a_graph(error: Exception) -> bool:
     """Return whether there is no graph to go back through; the file may have raised something else afterwards."""
-    from gradtool.engine.core.errors import LossError
-
     return isinstance(error, LossError) or isinstance(error.__context__, LossError)
 
 
 def _explain(error: Exception, request: Request, feed: str | None, out: Output) -> int:
     """Show what ``why`` finds in a model whose loss has no graph, and the error that is all there was to say else."""
-    from gradtool.engine.core.errors import GradtoolError
     from gradtool.engine.questions.why import Why
     from gradtool.viz.views import why
 

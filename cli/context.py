@@ -29,6 +29,7 @@ from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
 from . import streams, terminal
+from .boundary import describe_error, say
 from .computing import add_backend_options
 from .files import Content, write_all
 from .main import RAISED, SCRIPT
@@ -329,8 +330,6 @@ class Output:
 
     def note_error(self, error: Exception, what: str) -> None:
         """The model raised, which decides the exit code, and an answer follows."""
-        from .boundary import describe_error, say
-
         lines, code = describe_error(error, (), explained=True)
         context = click.get_current_context(silent=True)
         if context is not None:

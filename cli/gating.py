@@ -13,8 +13,11 @@ from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.request.limits import LOADING
 
 from . import commands, configuration
+from .configuration import paths
 from .configuration.files import ConfigurationFile
 from .configuration.permitted import Inside
+from .configuration.settings import Settings
+from .main import WORDS
 
 if TYPE_CHECKING:
     from gradtool.engine.gate.baseline import Baseline
@@ -27,8 +30,6 @@ if TYPE_CHECKING:
     from gradtool.engine.gate.rule import Rule
     from gradtool.engine.gate.selection import Selection
     from gradtool.engine.gate.subject import Subject
-
-    from .configuration.settings import Settings
 
 
 FEED: Final = Inside("rows")
@@ -125,8 +126,6 @@ def _tables(tables: Sequence[Mapping[str, Any]], file: ConfigurationFile) -> Ite
         CommandError: one lies elsewhere.
     """
     from gradtool.engine.gate.subject import file_of
-
-    from .configuration import paths
 
     for number, table in enumerate(tables):
         places = {key: f"{file.place(('models', number, key))}: {key}" for key in ("target", "feed")}
@@ -343,7 +342,6 @@ def watch(context: click.Context, values: dict[str, Any]) -> int:
     from gradtool.engine.gate import baseline as baselines
 
     from . import watching
-    from .main import WORDS
 
     models = values["models"]
     for wrong, what in (("-" in models, "standard input can be read once"), (values["write"], "--write changes files")):

@@ -17,8 +17,10 @@ import click
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.script import streams as theirs
 from gradtool.engine.script.imports import guarded
+from gradtool.engine.script.overdue import end_soon_after_ctrl_c
 
 from . import commands, configuration, help_pages, moved, streams
+from .boundary import overdue, run
 
 SCRIPT = "gradtool.script"
 """Where click's context keeps the words after ``--``."""
@@ -144,8 +146,6 @@ class CommandGroup(click.Group):
         with guarded():
             if not standalone_mode:
                 return call(args, *rest, standalone_mode=False, **extra)
-            from .boundary import run
-
             arguments = sys.argv[1:] if args is None else list(args)
             sys.exit(run(lambda: call(arguments, *rest, standalone_mode=False, **extra), arguments))
 
@@ -236,10 +236,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     gc.set_threshold(_NEW_OBJECTS)
     streams.open_closed_streams()
     if argv is None:
-        from gradtool.engine.script.overdue import end_soon_after_ctrl_c
-
-        from .boundary import overdue
-
         end_soon_after_ctrl_c(overdue)
         theirs.mark_one_command()
     try:

@@ -25,6 +25,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from gradtool.engine.core.command_errors import ConfigurationError
+from gradtool.viz.text import legible
+
 from ..rare import RareOption
 
 if TYPE_CHECKING:
@@ -170,15 +173,11 @@ def _paths(command: click.Command, words: Sequence[str]) -> list[str]:
             for note in notes:
                 _say(note)
     if not os.path.isfile(given):
-        from gradtool.engine.core.command_errors import ConfigurationError
-
         raise ConfigurationError(f"--config: no such file: {given}")
     return [given]
 
 
 def _say(note: str) -> None:
-    from gradtool.viz.text import legible
-
     click.echo(f"note: {legible(note)}", err=True)
 
 
@@ -202,8 +201,6 @@ def explain(error: click.BadParameter) -> Exception:
         return error
     source = context.get_parameter_source(option.name)
     if source is click.core.ParameterSource.DEFAULT_MAP and option.name in context.meta.get(PLACES, {}):
-        from gradtool.engine.core.command_errors import ConfigurationError
-
         return ConfigurationError(f"{context.meta[PLACES][option.name]}: {error.message}")
     if source is click.core.ParameterSource.ENVIRONMENT:
         names = [option.envvar] if isinstance(option.envvar, str) else [*(option.envvar or ())]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradtool.engine.core.near_names import find_near, shorten
+
 Path = tuple[str | int, ...]
 """The way to a value: keys of tables, and numbers in lists, from 0."""
 
@@ -106,8 +108,6 @@ class TableNode:
                 yield Problem(path, f"{key} is missing")
 
     def _unknown(self, key: str, path: Path) -> Problem:
-        from gradtool.engine.core.near_names import find_near, shorten
-
         close = ", ".join(map(shorten, find_near(key, self.members)))
         return Problem((*path, key), f"unknown {self.what}{f' (closest: {close})' if close else ''}")
 
@@ -129,8 +129,6 @@ Node = ValueNode | ListNode | TableNode
 
 def quote(value: Any) -> str:
     """A value as a message quotes it."""
-    from gradtool.engine.core.near_names import shorten
-
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (dict, list)):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..ir import roles
 from ..ir.blocks import enter, slot
 from ..ir.desc import NewOpDesc, OpDesc
 from ..ir.operator import Operator, intern_attrs
 from ..ir.variable import Variable
-
-if TYPE_CHECKING:
-    from .differentiator import Differentiator
+from .differentiator import Differentiator
 
 Callback = Callable[..., Any]
 _NAME = attrgetter("name")

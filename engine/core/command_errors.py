@@ -7,6 +7,8 @@ import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from .near_names import find_near, shorten
+
 
 class CommandError(Exception):
     """Error of an impossible request: an option, a selector, a file.
@@ -124,8 +126,6 @@ class ScriptExit(ModelError):
 
 def unknown(what: str, name: str, known: Iterable[str]) -> CommandError:
     """The error for a name that does not exist, with the three closest ones that do."""
-    from .near_names import find_near, shorten
-
     close = ", ".join(map(shorten, find_near(name, known, likeness=0.0)))
     return UnknownName(f"unknown {what} {shorten(name)!r}", f"closest: {close}" if close else None)
 

@@ -10,6 +10,7 @@ from ..core.spec import DType, dtype
 from ..ops import rare, types
 from ..ops.opdef import Array, OpDef, Operand, specs_of
 from ..ops.registry import get_by_type
+from .unusual import explain_failure
 
 if TYPE_CHECKING:
     from .recipe import BoundOp
@@ -66,8 +67,6 @@ def _fit(call: BoundOp, arrays: Sequence[Operand]) -> Fit:
         computed = types.compute_specs(op, specs)
         settles = _settles(op, specs, computed, call.attrs)
     except GradtoolError as error:
-        from .unusual import explain_failure
-
         raise explain_failure(call, list(arrays), error) from None
     casts = None if computed is specs else tuple(map(_difference, specs, computed))
     return Fit(casts, settles)

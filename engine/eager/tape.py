@@ -18,6 +18,7 @@ from ..core import source
 from ..core.errors import GradientError
 from ..core.source import Location
 from ..core.spec import TensorSpec
+from ..kernels.backend import Backend
 from ..ops.opdef import OpDef, Operand
 from ..ops.readings import flatten
 from .aside import copy_of
@@ -25,7 +26,6 @@ from .saved import PackedValue, unpack
 from .tensor import Leaf, Tensor
 
 if TYPE_CHECKING:
-    from ..kernels.backend import Backend
     from .recipe import BoundOp
 
 T = TypeVar("T")

@@ -22,6 +22,7 @@ from ..core.value import AnyTensor
 from ..core.vocabulary import current
 from ..ops.readings import Arithmetic
 from .leaving import ToPython
+from .mode import is_grad_enabled
 from .saved import writes
 
 if TYPE_CHECKING:
@@ -513,8 +514,6 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     def check_inplace(self, writer: str) -> None:
         """Raise :class:`LeafError` where an in-place operator may not write."""
-        from .mode import is_grad_enabled
-
         if self.node is None and not self._stop and is_grad_enabled():
             raise LeafError(
                 f"Leaf Tensor ({self.name}) that doesn't stop gradient can't use the inplace operator {writer}.",

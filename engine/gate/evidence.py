@@ -8,24 +8,26 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from ..answers.diff.structure import GraphDifference
 from ..answers.flow.fact import FactKind
+from ..answers.stats import Line, StatsStory
+from ..answers.training.one_batch import OneBatch
+from ..answers.why.answers import Answer
 from ..core.command_errors import CommandError, ModelError, describe_failure
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..core.otherwise import sentence
 from ..data import words
+from ..kinds.model import Model
+from ..kinds.others import Other
 from ..kinds.watched_part import WatchedPart
+from ..questions.first_steps import FirstSteps, one_batch
 from ..request.request import Request
+from ..script.loaded import Loaded
+from .drift import drift
 from .finding import Finding
 
 if TYPE_CHECKING:
-    from ..answers.diff.structure import GraphDifference
-    from ..answers.stats import Line, StatsStory
-    from ..answers.training.one_batch import OneBatch
-    from ..answers.why.answers import Answer
-    from ..kinds.model import Model
-    from ..kinds.others import Other
-    from ..questions.first_steps import FirstSteps
     from ..questions.gradcheck import Comparison
     from ..questions.growing import Growing
     from ..questions.influence import Influences
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from ..questions.saved import Kept
     from ..questions.stats import Sizes
     from ..questions.why import Opened, Verdicts, Why
-    from ..script.loaded import Loaded
     from .listings import FrozenList
     from .run import Run
 
@@ -387,8 +388,6 @@ class Evidence:
 
     def one_batch(self, steps: int, part: float) -> OneBatch | str | None:
         """Try to learn the first batch; a text gives the reason why that was impossible, which is reported."""
-        from ..questions.first_steps import one_batch
-
         self._close_before_another_run()
         answer = one_batch(self.request, steps, part, self.feed, self)
         if not isinstance(answer, str) and answer is not None and not answer.learned:
@@ -447,8 +446,6 @@ class Evidence:
         """Differences to the graph that is kept; None where none is."""
         if self.golden is None:
             return None
-        from .drift import drift
-
         self._close_before_another_run()
         return drift(self.request, self.golden, self)
 

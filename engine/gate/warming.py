@@ -7,6 +7,11 @@ from functools import cache
 from typing import Final
 
 from ..files import unfinished
+from ..questions import saved
+from . import checking
+from .checked import Job
+from .selection import Selection
+from .subject import Subject
 
 SMALL: Final = {
     "eager": """\
@@ -38,12 +43,6 @@ def load() -> None:
     import numpy.fft
     import numpy.linalg
     import numpy.random
-
-    from ..questions import saved
-    from . import checking
-    from .checked import Job
-    from .selection import Selection
-    from .subject import Subject
 
     _ = (numpy.fft, numpy.linalg, numpy.random, saved, sysconfig.get_config_vars())
     with unfinished.folder() as folder:

@@ -15,12 +15,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from ..ir.program import Program
 from ..script import cells
-
-if TYPE_CHECKING:
-    from ..ir.program import Program
 
 
 class Imported(NamedTuple):

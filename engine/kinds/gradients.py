@@ -17,11 +17,11 @@ from ..core.source import Place
 from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..view.graph import op_names
+from .model import About, ModelGraph
+from .origins import Origin
 
 if TYPE_CHECKING:
     from ..answers.why.answers import Answer
-    from .model import About, ModelGraph
-    from .origins import Origin
     from .program.recomputing import Recomputed
 
 NOT_ASKED = "not in --params"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.answered import Answered
 from ..core.source import Place
-
-if TYPE_CHECKING:
-    from .model import About
+from .model import About
 
 
 @dataclass(frozen=True, slots=True)

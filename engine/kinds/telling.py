@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 from ..core import otherwise, source, state
 from ..core.notes import Notes
 from ..core.wording import command_line, count
 from ..files.overlay import Overlay
 from ..kernels.choice import backend, current, eager, reference
+from ..request.request import Request
 from ..script.calls import PassCalls
 from ..script.effects import starts_processes
 from ..script.loaded import Loaded, has_two_sides
 from .watched_part import INTERRUPTED, RAISED, STOPPED, WatchedPart
 
-if TYPE_CHECKING:
-    from ..request.request import Request
 _NAMED = 3
 """Files that are named; of more, the number is told."""
 _COMPUTED = "backward, why, nan, stats, gradcheck, profile, debug, flow and diff --values"

@@ -5,19 +5,17 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import state
 from ..core.command_errors import CommandError, unknown
 from ..eager.tensor import Tensor
 from ..ir.variable import Variable
+from ..request.request import Request
 from ..script import scripts
 from ..script.attributes import field, is_a
+from ..script.loaded import Loaded
 from ..script.users_code import call
-
-if TYPE_CHECKING:
-    from ..request.request import Request
-    from ..script.loaded import Loaded
 
 
 def called(loaded: Loaded, function: str | None, request: Request, helpers: frozenset[str] = frozenset()) -> None:

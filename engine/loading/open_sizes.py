@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from ..core.command_errors import CommandError
 from ..data import npz, words
 from ..data.npy import Array
 from ..importers import UnknownSizes
-
-if TYPE_CHECKING:
-    from ..request.request import Request
+from ..request.request import Request
 
 
 def told(request: Request) -> UnknownSizes:

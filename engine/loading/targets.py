@@ -17,6 +17,7 @@ from ..core.errors import FileFormatError
 from ..core.near_names import find_near, shorten
 from ..script import cells as notebooks
 from ..script import sessions
+from ..script.endings import ENDINGS
 
 STARTED = "__main__.py"
 """What Python runs of a folder, and of a package."""
@@ -58,8 +59,6 @@ class Target:
     @property
     def is_run(self) -> bool:
         """True if the file holds a run that was recorded, and no program."""
-        from ..script.endings import ENDINGS
-
         return self.replayed or (self.saved is not None and self.name.lower().endswith(ENDINGS))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,7 @@ from ..core.spec import in_use
 from . import compat, rare, registry
 from .opdef import Array, Namespace, OpDef, Operand, Read, Slot, Trait
 from .readings import Tape, TracedValue, flatten
-
-if TYPE_CHECKING:
-    from .samples import Sample
+from .samples import Sample
 
 
 def derive(op: OpDef) -> OpDef:
@@ -271,8 +269,6 @@ def _sample_of(read: Read, operands: Sequence[Any], results: Sequence[Any], rng:
 
 def grad_samples(op: OpDef) -> Any:
     """Samples for the gradient operator *op*, made from those of the operator that it differentiates."""
-    from .samples import Sample
-
     forward = op.forward
     assert forward is not None
     assert forward.rule is not None

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.errors import AxisError, DtypeError, OperatorError, ShapeError
 from ..core.spec import UNKNOWN, DType, Shape, TensorSpec, bool_, promote
-
-if TYPE_CHECKING:
-    from .opdef import OpDef
+from .opdef import OpDef, Trait
 
 
 def infer_by_trait(op: OpDef, specs: Sequence[Any], attrs: Mapping[str, Any]) -> TensorSpec:
     """The output spec of an operator whose trait says all there is to say."""
-    from .opdef import Trait
-
     if Trait.UNARY in op.trait:
         return specs[0]  # type: ignore[no-any-return]
     if Trait.ELEMENTWISE in op.trait:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from gradtool.paddle.nn import initializer
+
 from ._dispatch import apply
 from ._images import numbers, windows
 
@@ -39,8 +41,6 @@ def filter_spread(channels: int, window: Sequence[int]) -> Any:
 
     None where a filter has no elements.
     """
-    from gradtool.paddle.nn import initializer
-
     elements = math.prod(window) * channels
     return initializer.Normal(0.0, math.sqrt(2.0 / elements)) if elements else None
 

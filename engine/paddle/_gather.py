@@ -9,6 +9,7 @@ from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
 from ._dispatch import apply
+from ._manipulation import expand
 
 
 def gather(x: Any, index: Any, axis: Any = None, name: str | None = None) -> AnyTensor:
@@ -61,8 +62,6 @@ def take_along_axis(arr: Any, indices: Any, axis: int, broadcast: bool = True) -
 
 def _broadcast_but(x: AnyTensor, index: AnyTensor, axis: int, where: str) -> tuple[AnyTensor, AnyTensor]:
     """*x* and *index* in a common shape, but for dimension *axis*."""
-    from ._manipulation import expand
-
     common = []
     for i, (m, n) in enumerate(zip(x.shape, index.shape, strict=True)):
         if i != axis and m != n and -1 in (m, n):

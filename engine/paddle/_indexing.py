@@ -24,6 +24,7 @@ from ._arguments import tensor
 from ._dispatch import apply, compute
 from ._gather import gather_nd, index_put, masked_select
 from ._remembered import remembered
+from ._search import nonzero
 from .utils import unique_name
 
 LAST = 2**31 - 1
@@ -310,15 +311,11 @@ def _to_front(x: AnyTensor, dims: list[int]) -> AnyTensor:
 def _masked(x: AnyTensor, mask: AnyTensor) -> AnyTensor:
     if mask.ndim == x.ndim:
         return masked_select(x, mask)
-    from ._search import nonzero
-
     return gather_nd(x, nonzero(mask if mask.ndim else _manipulation.reshape(mask, [1])))
 
 
 def _gathered(x: AnyTensor, indices: list[AnyTensor]) -> tuple[AnyTensor, int]:
     """``gather_nd`` at the indices, broadcast against each other, and the dimensions of what they give."""
-    from ._search import nonzero
-
     whole: list[AnyTensor] = []
     for index in indices:
         if index.dtype.name == "bool":

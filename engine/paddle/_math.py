@@ -11,6 +11,7 @@ from gradtool.engine.core.spec import DTYPES, bool_, float32
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
+from ._creation import full
 from ._dispatch import apply, binary, layer_name, made_when_used, unary
 from ._promotion import cast
 from ._remembered import remembered
@@ -47,8 +48,6 @@ minimum = _binary("minimum", "elementwise_min")
 def _remainder(x: Any, y: Any, name: str | None) -> AnyTensor:
     """By a number, in the type of *x*."""
     if isinstance(y, (int, float)) and isinstance(x, AnyTensor):
-        from ._creation import full
-
         y = full([], y, x.dtype)
     return apply("elementwise_mod", x, y, name=name, direct=True)  # type: ignore[no-any-return]
 

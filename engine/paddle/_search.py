@@ -13,6 +13,7 @@ from gradtool.engine.core.value import AnyTensor
 from ._arguments import INTEGERS, integer, tensor
 from ._creation import cast, full, zeros_like
 from ._dispatch import apply, stop_in_programs
+from ._math import add
 from ._promotion import unified
 
 
@@ -127,8 +128,6 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if x.dtype is not y.dtype:
         x, y = unified(x, y, "where")
     if not condition.shape == x.shape == y.shape:
-        from ._math import add
-
         shapes = [zeros_like(x), zeros_like(y), zeros_like(condition)]
         flags = cast(shapes[2], x.dtype)
         chosen = cast(condition, x.dtype)

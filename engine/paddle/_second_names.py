@@ -15,6 +15,7 @@ from gradtool.engine.core.errors import ArgumentTypeError
 from gradtool.engine.core.value import AnyTensor
 
 from . import _lazy
+from ._remembered import called_directly
 
 ROWS: tuple[tuple[str, str, str, str], ...] = (
     (
@@ -172,8 +173,6 @@ def taking(package: str, module: str, name: str, function: Callable[..., Any]) -
         return function
     if function in _taking:
         return _taking[function]
-    from ._remembered import called_directly
-
     others = frozenset(second)
     sizes = SIZES.get(name)
 

@@ -13,6 +13,8 @@ from gradtool.engine.core.spec import DType
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
 
+from ._tensor_methods import before, take
+
 CASTS = {
     "bfloat16": "bfloat16",
     "bool": "bool",
@@ -212,7 +214,6 @@ def _written(method: str, function: str) -> Callable[..., Tensor]:
 
     def call(self: Tensor, *args: Any, **named: Any) -> Tensor:
         from . import _diagonals
-        from ._tensor_methods import before, take
 
         self.check_inplace(method)
         return take(self, getattr(_diagonals, function)(before(self), *args, **named), method)

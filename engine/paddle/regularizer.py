@@ -10,6 +10,8 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.paddle import _lazy
 
+from ._dispatch import compute
+
 __all__ = ["L1Decay", "L2Decay"]
 
 
@@ -49,8 +51,6 @@ class WeightDecayRegularizer:
                 build.emit(home, op, operands, attrs, [term])
                 value = term
             else:
-                from ._dispatch import compute
-
                 value = compute(op, (value, *[None] * (len(op.inputs) - 1)), attrs)
         return value
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from ..core.wording import repeat_option
+from ..data import words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +40,8 @@ def taken_out(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
     """
     names = [f.name for f in fields(kind) if f.name != "backend" or f.name in values]  # see ``Question.take``
     taken = {name: values.pop(name) for name in names}
-    if taken.get("feed") is not None:
-        from ..data import words
-
-        if words.is_of_rows(taken["feed"]):
-            values["fed"], taken["feed"] = taken["feed"], None
+    if taken.get("feed") is not None and words.is_of_rows(taken["feed"]):
+        values["fed"], taken["feed"] = taken["feed"], None
     return taken
 
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..core.source import NOWHERE, Location
 from ..core.streams import Position
+from ..ir.program import Program
 from ..view.graph import BACKWARD, GraphView
 from .store import Store
 
 if TYPE_CHECKING:
-    from ..ir.program import Program
     from .bound import Binding
     from .rounds import Round
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING
 
+from ...eager.journal import Journal
 from ...ir.operator import Operator, each
 from ...ir.variable import Variable
 from ...ops import registry
-
-if TYPE_CHECKING:
-    from ...eager.journal import Journal
 
 LABEL = "running statistics"
 """What tables say of them in the place of a reason."""

@@ -11,6 +11,8 @@ from ...ir.program import Program
 from ...ir.variable import Variable
 from ...kernels import choice
 from ...request.request import Request
+from ...runs.recorder import Recorder
+from ...runs.timeline import Timeline
 from ...script.calls import PassCall
 from ...script.loaded import Loaded
 from ..model import Model, ModelGraph, Refusal
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from ...answers.why.answers import Answer
     from ...answers.why.case import Case
     from ...request.options import BackwardOptions, Cuts, Debug, ExportOptions, GradientsOptions, WhyOptions
-    from ...runs.recorder import Recorder
-    from ...runs.timeline import Timeline
     from ..derivatives import Derivatives
     from ..exported import Exported
     from ..gradients import GradientTable

@@ -14,6 +14,7 @@ from ...core.notes import Notes
 from ...core.wording import count, repeat_option, size
 from ...ir.variable import Variable
 from ...request.options import BackwardOptions
+from .feeds import read
 from .model import ProgramModel
 
 
@@ -94,7 +95,5 @@ def _shapes(model: ProgramModel, feed_file: str | None) -> dict[str, tuple[int, 
     """The shapes of what is fed, where that is known."""
     fed = model.feed or {}
     if feed_file is not None:
-        from .feeds import read
-
         fed = read(feed_file, model.program)
     return {name: np.shape(value) for name, value in fed.items()}

@@ -19,6 +19,8 @@ from ...eager.tensor import Leaf, Tensor
 from ...ir.program import Program
 from ...ir.variable import Variable
 from ...request.request import Request
+from ...runs.recorder import Recorder
+from ...runs.timeline import Timeline
 from ...script.attributes import is_a
 from ...script.calls import PassCall
 from ...script.loaded import Loaded
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from ...answers.stats import Gatherer, StatsStory
     from ...answers.why.case import Case
     from ...request.options import BackwardOptions, Cuts, Debug, WhyOptions
-    from ...runs.recorder import Recorder
-    from ...runs.timeline import Timeline
     from ...view.from_tape import TapeGraph
     from ..gradients import GradientTable
     from ..listing import Listing

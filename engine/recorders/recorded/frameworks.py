@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...core import vocabulary
 from ...core.vocabulary import Vocabulary
+from ...eager.tensor import Tensor
 from ...script import endings
 
 if TYPE_CHECKING:
-    from ...eager.tensor import Tensor
     from .matching import Again, Entry, Match
     from .repetition import Computation, Finding
 

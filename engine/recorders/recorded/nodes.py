@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import UnsupportedError
+from ...eager.passes import running
 from ...eager.recipe import BoundOp, Recipe
 from ...eager.tape import GradNode, Place
 from ...kernels.choice import current
@@ -141,8 +142,6 @@ class _ForeignRecipe:
         if self._own is None:
             raise _only_there(self.op.type) if node.told else _no_gradient_error(self.op.type)
         if self._own.pull is None:
-            from ...eager.passes import running
-
             work = running()
             assert work is not None
             return work.pull(node, entry[1:], wrt)

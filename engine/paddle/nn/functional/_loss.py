@@ -20,6 +20,8 @@ from gradtool.paddle._reduction import mean, sum
 from gradtool.paddle._remembered import remembered
 from gradtool.paddle._search import where as where_
 
+from ._activation import log_softmax
+
 
 def _check_reduction(reduction: Any, where: str, others: tuple[str, ...] = ()) -> None:
     """Raise :class:`UsageError` (a ValueError) unless *reduction* is one that the loss takes."""
@@ -397,8 +399,6 @@ def _smoothed(input: AnyTensor, label: AnyTensor, soft_label: bool, axis: int, e
 
 def _soft_loss(input: AnyTensor, label: AnyTensor, axis: int, use_softmax: bool, name: str | None) -> AnyTensor:
     """Compute the loss of soft labels by operators that the labels get their gradients through."""
-    from ._activation import log_softmax
-
     if use_softmax:
         logs = log_softmax(input, axis)
     else:
