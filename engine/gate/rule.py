@@ -207,7 +207,9 @@ def of_flow(*kinds: FactKind, declared: str = "") -> Callable[[Evidence, Options
             yield NotAsked(story.no_calls)
         for fact in story.facts:
             if fact.kind in kinds and (fact.certain or options.get(declared)):
-                yield Hit(fact.subject, fact.message, fact.loc, (), fact.said, fact.advice)
+                message = f"step {fact.step}: {fact.message}" if fact.step else fact.message
+                numbers = {"step": fact.step} if fact.step else {}
+                yield Hit(fact.subject, message, fact.loc, (), fact.said, fact.advice, numbers=numbers)
 
     return look
 

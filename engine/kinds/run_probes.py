@@ -109,11 +109,14 @@ _MOVING = frozenset(("reshape2", "squeeze2", "unsqueeze2", "cast", "scale", "fla
 
 def _learned_values(run: Timeline, recorder: Recorder, model: Model) -> set[int]:
     """The numbers of parameters, frozen ones and running statistics among them."""
-    numbers = {n for n, v in enumerate(run.values) if v.role == "parameter"}
     tensors = [*model.parameters(), *getattr(model, "statistics", ())]
-    numbers.update(n for t in tensors if (n := recorder.known(t.array)) is not None)
-    for entry in run.entries:
-        numbers.update(n for slot, n in entry.reads if slot in _STATE)
+    return find_learned(run) | {n for t in tensors if (n := recorder.known(t.array)) is not None}
+
+
+def find_learned(run: Timeline) -> set[int]:
+    """Return the numbers of the leaves of a run and of running statistics that it reads."""
+    numbers = {n for n, v in enumerate(run.values) if v.role == "parameter"}
+    numbers.update(n for entry in run.entries for slot, n in entry.reads if slot in _STATE)
     return numbers
 
 
@@ -122,14 +125,23 @@ _STATE = frozenset({"Mean", "Variance", "running_mean", "running_var"})
 
 
 def probe_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:
-    """Yield the facts that a recorded pass shows by itself.
-
-    Predictions that all meet all targets, probabilities where scores belong, and units that are flat.
-    """
+    """Yield the facts that the last pass shows by itself, see :func:`find_facts`."""
     if model.computes_while_loading:
         learned = _learned_values(run, recorder, model)
     else:
         learned = {n for n, v in enumerate(run.values) if v.role == "parameter"}
+    yield from find_facts(run, learned)
+
+
+def find_facts(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
+    """Yield the facts that a recorded pass shows by itself.
+
+    Predictions that all meet all targets, probabilities where scores belong, operators that can come to a singular
+    point, and units that are flat.
+
+    Args:
+        learned: the numbers of the parameters.
+    """
     yield from predictions.paired(run, learned)
     yield from scores.squashed(run, learned)
     yield from hazards.hazards(run, learned)

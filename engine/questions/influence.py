@@ -27,6 +27,7 @@ from ..request.request import Request
 from ..runs.recorder import Recorder
 from ..runs.timeline import Timeline
 from ..script.loaded import Loaded
+from .earlier_passes import EarlierPasses
 from .question import Question
 
 
@@ -56,12 +57,15 @@ class Influence(Question[Influences]):
     @contextlib.contextmanager
     def record(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Influences]]:
         """Record the file that runs inside; yield the function that answers while its model is open."""
-        recorder = Recorder()
+        earlier = EarlierPasses(_look_at_earlier)
+        recorder = Recorder(forgetting=earlier)
         calls = LayerCalls(recorder)
         with recorder.recording(), calls.note_calls():
-            yield lambda left, notes: self._answer_run(left, request, recorder, calls)
+            yield lambda left, notes: self._answer_run(left, request, recorder, calls, earlier)
 
-    def _answer_run(self, left: Loaded, request: Request, recorder: Recorder, calls: LayerCalls) -> Influences:
+    def _answer_run(
+        self, left: Loaded, request: Request, recorder: Recorder, calls: LayerCalls, earlier: EarlierPasses
+    ) -> Influences:
         with watch.pause_watchers():
             model = opening.model_in(left, request)
             story = FlowStory()
@@ -72,11 +76,20 @@ class Influence(Question[Influences]):
             story.facts += run_probes.probe_pass(run, recorder, model) if isinstance(run, Timeline) else []
             if not any(f.certain for f in story.of(FactKind.FUTURE)):  # which is how the label is reached then
                 story.facts += _label_leaks(run, recorder if model.computes_while_loading else None, story.unchecked)
+            entries = run.entries if isinstance(run, Timeline) else []
+            story.facts += earlier.select_missing(story.facts, [e.loc for e in entries])
+            story.unchecked += [why for why in dict.fromkeys(earlier.unchecked) if why not in story.unchecked]
             return Influences(model.about, story)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Influences:
         """As in the base: a model is loaded anew, for its calls have to be seen."""
         return self.ask(model.must_have_request("flow"), notes)
+
+
+def _look_at_earlier(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
+    """Yield what a pass shows that is not the last one."""
+    yield from run_probes.find_facts(run, run_probes.find_learned(run))
+    yield from _leaks(run, unchecked)
 
 
 def _last_pass(
@@ -98,6 +111,10 @@ def _label_leaks(
     if not isinstance(run, Timeline):
         unchecked.append(f"whether labels reach the prediction: {run.message}")
         return []
+    return _leaks(run, unchecked)
+
+
+def _leaks(run: Timeline, unchecked: list[str]) -> list[Fact]:
     return list(next_steps.find_seen_labels(run, unchecked)) or list(labels.leaks(run, unchecked))
 
 

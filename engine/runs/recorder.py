@@ -41,6 +41,7 @@ class Recorder(Numbering):
         budget: bytes of values to hold, beside those of leaves; None for no limit.
         which: the number of the backward pass to record, from 1; None for the last one.
         until: asked after each pass whether it is the one to record; see :mod:`.firing`.
+        forgetting: called with the recorder before it forgets a pass, in the script that runs.
 
     Attributes:
         passes: how many passes there were.
@@ -52,10 +53,12 @@ class Recorder(Numbering):
         budget: int | None = None,
         which: int | None = None,
         until: Callable[[Recorder], bool] | None = None,
+        forgetting: Callable[[Recorder], None] | None = None,
     ) -> None:
         super().__init__(budget)
         self.which = which
         self.until = until
+        self._forgetting = forgetting
         self.passes = 0
         self.closed = False
         self._log: list[Any] = []
@@ -114,6 +117,12 @@ class Recorder(Numbering):
         """The forward operators after the last pass began."""
         self.settle()
         return self._calls[self._begun_at :]
+
+    @property
+    def calls_before_pass(self) -> list[CallRecord]:
+        """The forward operators before the last pass began, without those that passes before it knew."""
+        self.settle()
+        return self._calls[: self._begun_at]
 
     @property
     def last(self) -> PassRecord | None:
@@ -216,6 +225,8 @@ class Recorder(Numbering):
             if self._ended_at:
                 self._settle(self._ended_at)
             if not any(t.node is not None and t.node.freed is not None for t in event.roots):
+                if self._forgetting is not None and self._last is not None:
+                    self._forgetting(self)
                 self._forget()  # a graph that was freed and is gone through again is shown whole when that fails
             self.passes += 1
             self._begun_at = len(self._calls) + sum(type(e) is watch.Computed for e in self._log)

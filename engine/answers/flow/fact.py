@@ -39,6 +39,7 @@ class Fact:
         certain: whether the program shows that it is not meant; if not, *doubt* says what would have to be known.
         said: sentences that say more.
         advice: what would mend it, or empty.
+        step: the number of the backward pass that shows it, where that is not the last one; 0 for that one.
     """
 
     kind: FactKind
@@ -49,6 +50,7 @@ class Fact:
     doubt: str = ""
     said: tuple[str, ...] = ()
     advice: str = ""
+    step: int = 0
 
 
 @dataclass
