@@ -43,6 +43,9 @@ of tensors      when
 ``Scaled``      a loss was multiplied by a loss scale
 ``Unscaled``    gradients were divided by it, and looked at
 ``Updated``     it is done, or failed
+``Scheduled``   a schedule sets the learning rate of an optimizer from now on
+``Advanced``    it goes on to its next step
+``DataBegan``   the program begins to go through its data
 ==============  ============================================================================================
 
 Events are neither frozen nor compared: making one would cost several times as much, and defining their classes a part
@@ -570,6 +573,50 @@ class Unscaled:
 @dataclass(slots=True, eq=False, repr=False)
 class Updated:
     """The optimizer that began last is done."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Scheduled:
+    """A schedule sets the learning rate of an optimizer from now on.
+
+    Attributes:
+        schedule: stands for it: a number, or the schedule itself.
+        by: its class.
+        tensors: what the optimizer holds.
+        length: after how many steps of its own it has run once; None where it has no end, or that is not known.
+        parts: what stands for the schedules that it steps by itself.
+        rate: the learning rate that it begins with.
+        base: the rate that the optimizer was made with.
+    """
+
+    schedule: Any
+    by: str
+    tensors: tuple[Tensor, ...]
+    length: int | None = None
+    parts: tuple[Any, ...] = ()
+    rate: float | None = None
+    base: float | None = None
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Advanced:
+    """A schedule went on to its next step.
+
+    Attributes:
+        rate: the learning rate from now on.
+        jumped: whether the program said which step that is.
+    """
+
+    schedule: Any
+    rate: float | None
+    jumped: bool = False
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class DataBegan:
+    """The program begins to go through its data; *data* stands for what it takes it from."""
+
+    data: Any
 
 
 Watcher = Callable[[Any], object]

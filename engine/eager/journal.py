@@ -571,6 +571,9 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Scaled: lambda journal, event: None,  # the product is an operator like any other
     watch.Unscaled: lambda journal, event: None,
     watch.Limited: lambda journal, event: None,  # what it writes is told
+    watch.Scheduled: lambda journal, event: None,  # a rate is no tensor
+    watch.Advanced: lambda journal, event: None,
+    watch.DataBegan: lambda journal, event: None,
 }
 
 

@@ -19,6 +19,7 @@ from ..answers.training.mixed import Mixed, Mixing
 from ..answers.training.modes import Evaluated, Modes
 from ..answers.training.one_batch import OneBatch, Own, learn
 from ..answers.training.scaled import Scalings, StillScaled
+from ..answers.training.schedules import ScheduleCourse, Schedules
 from ..answers.training.unread import ClearedUnread, Unread, Vain
 from ..answers.training.updates import FrozenInVain, Idle, SpentOptimizer, Unstepped, Updates
 from ..core import source, watch
@@ -33,7 +34,9 @@ from ..request.request import Request
 from ..runs.recorder import Recorder
 from ..script.loaded import Loaded
 
-Seen = TypeVar("Seen", Idle, Unstepped, FrozenInVain, SpentOptimizer, StillScaled, Mixed, ClearedUnread, Vain)
+Seen = TypeVar(
+    "Seen", Idle, Unstepped, FrozenInVain, SpentOptimizer, StillScaled, Mixed, ClearedUnread, Vain, ScheduleCourse
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ class FirstSteps:
         cleared: backward calls whose gradients are cleared before anything goes by them.
         vain: clips of what no step goes by.
         moving: frozen networks whose running statistics move.
+        schedules: schedules of learning rates.
     """
 
     loss: FirstLoss | None
@@ -99,6 +103,7 @@ class FirstSteps:
     cleared: tuple[NamedFact[ClearedUnread], ...]
     vain: tuple[NamedFact[Vain], ...]
     moving: tuple[Moving, ...]
+    schedules: tuple[NamedFact[ScheduleCourse], ...]
 
 
 def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
@@ -120,7 +125,7 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
     It answers once: the watchers hold tensors of the file, which are released with the answer.
     """
     seen, updates, modes, scalings = FirstLossSeen(), Updates(), Modes(), Scalings()
-    mixing, unread, statistics = Mixing(), Unread(), FrozenStatistics()
+    mixing, unread, statistics, schedules = Mixing(), Unread(), FrozenStatistics(), Schedules()
 
     def answer(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
@@ -147,8 +152,9 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             those(unread.cleared),
             those(unread.vain),
             tuple(_moving_statistics(statistics, tensors, name)),
+            those(schedules.found.values()),
         )
-        for watcher in (seen, updates, modes, scalings, mixing, unread, statistics):
+        for watcher in (seen, updates, modes, scalings, mixing, unread, statistics, schedules):
             vars(watcher).clear()
         return steps
 
@@ -159,6 +165,7 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         watch.watch(None, mixing),
         watch.watch(unread.step, unread),
         watch.watch(statistics.step, statistics),
+        watch.watch(None, schedules),
     ):
         yield answer
 

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from gradtool.engine.core import watch
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.state import in_static_mode
 
@@ -102,6 +103,8 @@ class DataLoader:
         return len(self.batch_sampler if self.auto_collate_batch else self.dataset)
 
     def __iter__(self) -> Iterator[Any]:
+        if watch.noting:
+            watch.note(watch.DataBegan(self))
         stream = isinstance(self.dataset, IterableDataset)
         if self.num_workers and in_processes():
             batches = self._from_processes(stream)

@@ -25,6 +25,7 @@ from gradtool.paddle.regularizer import WeightDecayRegularizer
 from gradtool.paddle.utils import unique_name
 
 from . import _steps
+from ._schedule import note_schedule
 from ._settings import FixedRateError, LossSizeError, as_regularizer, required
 from .lr import LRScheduler
 
@@ -130,6 +131,13 @@ class Optimizer(_steps.OptimizerSteps):
             leaves = tuple([p for p in self._parameters if isinstance(p, Tensor)])
             if leaves or not self._parameters:  # a list that holds nothing trains nothing
                 watch.note(watch.Listed(leaves))
+            self._note_schedule()
+
+    def _note_schedule(self) -> None:
+        """Tell who watches that a schedule sets the learning rate."""
+        if watch.noting and isinstance(self._learning_rate, LRScheduler):
+            tensors = tuple([p for p in self._parameters or () if isinstance(p, Tensor)])
+            note_schedule(self._learning_rate, tensors)
 
     def _listed(self, parameters: Iterable[Any] | None) -> list[Any] | None:
         static = state.in_static_mode()
@@ -230,6 +238,7 @@ class Optimizer(_steps.OptimizerSteps):
         self._dynamic("set_lr_scheduler")
         expect_type(scheduler, LRScheduler, "scheduler", f"{self._where}.set_lr_scheduler")
         self._learning_rate = scheduler
+        self._note_schedule()
 
     def _rate(self, program: Program) -> Variable:
         """The variable that holds the learning rate in *program*."""

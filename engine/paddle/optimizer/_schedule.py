@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from gradtool.engine.core import source, watch
 from gradtool.engine.core.errors import ArgumentTypeError, NotFound, UsageError
+from gradtool.engine.core.schedules import find_length
+from gradtool.engine.core.source import NOWHERE, Location
 
 
 class ScheduleError(UsageError, AssertionError):
@@ -36,6 +40,20 @@ def decreasing(gamma: float, where: str) -> None:
         raise UsageError(f"{where}: gamma should be < 1.0, but received {gamma}.")
 
 
+_places: WeakKeyDictionary[LRScheduler, Location] = WeakKeyDictionary()
+"""Where schedules were made while somebody watched."""
+
+
+def note_schedule(schedule: LRScheduler, tensors: tuple[Any, ...]) -> None:
+    """Tell who watches that *schedule* sets the learning rate of the optimizer that holds *tensors*."""
+    before = source.pretend(_places.get(schedule, NOWHERE) or source.here())
+    try:
+        by, length = type(schedule).__name__, find_length(schedule)
+        watch.note(watch.Scheduled(schedule, by, tensors, length, (), schedule.last_lr, schedule.base_lr))
+    finally:
+        source.pretend(before)
+
+
 class LRScheduler:
     """Base of all schedules: calling it gives the learning rate now, :meth:`step` goes on to the next.
 
@@ -54,6 +72,13 @@ class LRScheduler:
 
     keys: Sequence[str] = ("last_epoch", "last_lr")
     """The attributes that make up the state."""
+
+    def __new__(cls, *args: Any, **named: Any) -> LRScheduler:
+        """Make one, and note where, if somebody watches."""
+        made = super().__new__(cls)
+        if watch.noting:
+            _places[made] = source.here()
+        return made
 
     def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
         number("learning_rate", learning_rate, type(self).__name__)
@@ -81,6 +106,12 @@ class LRScheduler:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         self.last_lr = self.get_lr() if epoch is None else self.at_epoch()
         self._announce()
+        self._note_step(jumped=epoch is not None)
+
+    def _note_step(self, jumped: bool = False) -> None:
+        """Tell who watches that the schedule went on."""
+        if watch.noting:
+            watch.note(watch.Advanced(self, self.last_lr, jumped))
 
     def _announce(self) -> None:
         if self.verbose:

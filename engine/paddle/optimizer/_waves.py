@@ -221,6 +221,10 @@ class ReduceOnPlateau(LRScheduler):
             ArgumentTypeError: *metrics* is neither (a TypeError).
         """
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        self._go_on(metrics)
+        self._note_step()
+
+    def _go_on(self, metrics: Any) -> None:
         try:
             value = float(metrics.item() if hasattr(metrics, "item") else metrics)
         except (TypeError, ValueError):

@@ -14,6 +14,7 @@ import torch._functorch.vmap
 from torch.nn.utils import parametrize
 
 from ..recorded.relays import relayed
+from ..recorded.schedules import Put, ScheduleRecorder, report_data_passes
 from ..recorded.stand_ins import (
     Enclosed,
     Row,
@@ -53,15 +54,19 @@ def standing_in(recorder: TorchRecorder) -> Iterator[None]:
     from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
     begin, end = _steps(recorder)
-    with standing(_rows(recorder)) as recorder.names, ExitStack() as stack:
+    with standing(()) as late, standing(_rows(recorder, late.put)) as recorder.names, ExitStack() as stack:
         stack.enter_context(hold_compiler(recorder, recorder.names))
         stack.callback(register_optimizer_step_pre_hook(begin).remove)
         stack.callback(register_optimizer_step_post_hook(end).remove)
         yield
 
 
-def _rows(recorder: TorchRecorder) -> Iterator[Row]:
-    """Yield the rows of names to replace: the owner, the name, and its replacement."""
+def _rows(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
+    """Yield the rows of names to replace: the owner, the name, and its replacement.
+
+    Args:
+        put: replaces names of what the program brings along.
+    """
     tensor, base = torch.Tensor, torch._C.TensorBase
     # values without a way back
     for owner in (tensor, torch):
@@ -115,6 +120,7 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     for name in ("__init__", "add_param_group"):
         yield optimizer, name, listing(recorder, getattr(optimizer, name), _of_optimizer)
     yield optimizer, "zero_grad", clearing(recorder, optimizer.zero_grad, _of_optimizer, "zero_grad")
+    yield from _list_schedule_names(recorder, put)
     yield torch.nn.Module, "__setattr__", replacing(recorder, torch.nn.Module.__setattr__, "_modules", _paths)
     for name in ("train", "eval"):
         yield torch.nn.Module, name, switching_mode(recorder, getattr(torch.nn.Module, name), _of_module)
@@ -122,6 +128,29 @@ def _rows(recorder: TorchRecorder) -> Iterator[Row]:
     yield parallel, "__init__", waiting(recorder, parallel.__init__, _waited)
     yield torch.nn.Module, "zero_grad", clearing(recorder, torch.nn.Module.zero_grad, _of_module, "zero_grad")
     yield from _of_scaled_losses(recorder)
+
+
+def _list_schedule_names(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
+    """Yield the rows for schedules of learning rates, and for loaders of data."""
+    base = torch.optim.lr_scheduler.LRScheduler
+    classes = {base: None}
+    classes.update({c: None for c in vars(torch.optim.lr_scheduler).values() if _is_schedule(c)})
+    schedules = ScheduleRecorder(recorder, _of_optimizer, _rate, _base, _parts, put, lambda s: s.optimizer)
+    yield from schedules.rows(classes)
+    loader = torch.utils.data.DataLoader
+    yield loader, "__iter__", report_data_passes(recorder, loader.__iter__)
+
+
+def _is_schedule(value: Any) -> bool:
+    """Return whether something is a class of schedules; older versions have one that is apart from the others."""
+    is_class = isinstance(value, type)
+    return is_class and (
+        issubclass(value, torch.optim.lr_scheduler.LRScheduler) or value.__name__ == "ReduceLROnPlateau"
+    )
+
+
+def _parts(schedule: Any) -> list[Any]:
+    return list(getattr(schedule, "_schedulers", ()))
 
 
 def _enclosing(recorder: TorchRecorder, guard: Any) -> Enclosed | None:
@@ -367,9 +396,15 @@ def _of_optimizer(optimizer: Any) -> list[Any]:
     return [p for group in optimizer.param_groups for p in group["params"]]
 
 
-def _rate(optimizer: Any) -> float | None:
-    rate = optimizer.param_groups[0].get("lr")
-    return float(rate) if isinstance(rate, (int, float)) else None
+def _rate(optimizer: Any, of: str = "lr") -> float | None:
+    """The largest rate of its groups."""
+    rates = [group.get(of) for group in optimizer.param_groups]
+    return max((float(rate) for rate in rates if isinstance(rate, (int, float))), default=None)
+
+
+def _base(schedule: Any, optimizer: Any) -> float | None:
+    """The largest rate that its groups were made with: schedules note them."""
+    return _rate(optimizer, "initial_lr")
 
 
 def _enable() -> None:

@@ -15,6 +15,7 @@ from paddle.base.framework import EagerParamBase
 from paddle.base.layer_helper_base import LayerHelperBase
 from paddle.jit.dy2static import program_translator
 
+from ..recorded.schedules import Put, ScheduleRecorder, report_data_passes
 from ..recorded.stand_ins import (
     Row,
     StepRecorder,
@@ -44,12 +45,16 @@ from .recorder import PaddleRecorder, Tensor, tensors
 @contextmanager
 def standing_in(recorder: PaddleRecorder) -> Iterator[None]:
     """Have these names tell *recorder* inside."""
-    with standing(_rows(recorder)), standing(calls.rows(recorder)):
+    with standing(()) as late, standing(_rows(recorder, late.put)), standing(calls.rows(recorder)):
         yield
 
 
-def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
-    """Yield the rows of names to replace: the owner, the name, and its replacement."""
+def _rows(recorder: PaddleRecorder, put: Put) -> Iterator[Row]:
+    """Yield the rows of names to replace: the owner, the name, and its replacement.
+
+    Args:
+        put: replaces names of what the program brings along.
+    """
     # values without a way back
     yield Tensor, "detach", detaching(recorder, Tensor.detach, "detach")
     yield Tensor, "detach_", detaching(recorder, Tensor.detach_, "detach", in_place=True)
@@ -88,7 +93,12 @@ def _rows(recorder: PaddleRecorder) -> Iterator[Row]:
             yield cls, "_perform_call", _line_by_line
     # optimizers and layers
     optimizer = paddle.optimizer.Optimizer
-    yield optimizer, "__init__", listing(recorder, optimizer.__init__, _of_optimizer)
+    schedules = ScheduleRecorder(recorder, _of_optimizer, _rate, lambda own, _: own.base_lr, lambda own: (), put)
+    yield from schedules.rows(_with_subclasses(paddle.optimizer.lr.LRScheduler))
+    made = listing(recorder, optimizer.__init__, _of_optimizer)
+    yield optimizer, "__init__", _wrap_binding(schedules, made)
+    yield optimizer, "set_lr_scheduler", _wrap_binding(schedules, optimizer.set_lr_scheduler)
+    yield paddle.io.DataLoader, "__iter__", report_data_passes(recorder, paddle.io.DataLoader.__iter__)
     yield optimizer, "clear_grad", clearing(recorder, optimizer.clear_grad, _of_optimizer, "clear_grad")
     yield optimizer, "clear_gradients", clearing(recorder, optimizer.clear_grad, _of_optimizer, "clear_grad")
     steps = StepRecorder(recorder, _of_optimizer, _rate)
@@ -308,6 +318,20 @@ def _rate(optimizer: Any) -> float | None:
         return float(optimizer.get_lr())
     except (TypeError, RuntimeError):  # a schedule of its own
         return None
+
+
+def _wrap_binding(schedules: ScheduleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a wrapper of what gives an optimizer its learning rate: it tells of a schedule."""
+
+    @functools.wraps(original)
+    def bind(optimizer: Any, *args: Any, **named: Any) -> Any:
+        result = original(optimizer, *args, **named)
+        schedule = getattr(optimizer, "_learning_rate", None)
+        if isinstance(schedule, paddle.optimizer.lr.LRScheduler):
+            schedules.bind(schedule, optimizer)
+        return result
+
+    return bind
 
 
 def _stepping(recorder: PaddleRecorder, steps: StepRecorder, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -72,6 +72,9 @@ _BY_NAME: Mapping[str, Any] = {
     "CopyMade": events.CopyMade,
     "ValueReused": events.ValueReused,
     "Halted": events.Halted,
+    "ScheduleMade": events.ScheduleMade,
+    "ScheduleStepped": events.ScheduleStepped,
+    "DataPassBegan": events.DataPassBegan,
 }
 """Name in the file -> the event; these names are the format and do not follow those of the classes."""
 _NAMES: Mapping[Any, str] = {kind: name for name, kind in _BY_NAME.items()}

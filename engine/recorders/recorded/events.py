@@ -325,6 +325,50 @@ class UpdateEnded(NamedTuple):
     site: Site
 
 
+class ScheduleMade(NamedTuple):
+    """A schedule was made that sets the learning rate of an optimizer.
+
+    Attributes:
+        schedule: its number.
+        by: its class.
+        tensors: what the optimizer holds.
+        length: after how many steps of its own it has run once; None where it has no end, or that is not known.
+        parts: the numbers of the schedules that it steps by itself.
+        rate: the learning rate that it begins with.
+        base: the rate that the optimizer was made with.
+    """
+
+    schedule: int
+    by: str
+    tensors: tuple[int, ...]
+    length: int | None
+    parts: tuple[int, ...]
+    rate: float | None
+    base: float | None
+    site: Site
+
+
+class ScheduleStepped(NamedTuple):
+    """A schedule went on to its next step.
+
+    Attributes:
+        rate: the learning rate from now on.
+        jumped: whether the program said which step that is.
+    """
+
+    schedule: int
+    rate: float | None
+    jumped: bool
+    site: Site
+
+
+class DataPassBegan(NamedTuple):
+    """The program begins to go through its data: the number of the loader."""
+
+    data: int
+    site: Site
+
+
 class Hooking(NamedTuple):
     """A hook was put on a tensor.
 
@@ -438,4 +482,5 @@ Event = (
     | ValuesTaken | Requires | RecordingSwitched | RecordingRestored
     | BackwardBegan | BackwardEnded
     | GradientCleared | OptimizerMade | ProcessesJoined | UpdateBegan | UpdateEnded | Hooking | HookCalled
+    | ScheduleMade | ScheduleStepped | DataPassBegan
 )  # fmt: skip

@@ -734,6 +734,20 @@ class Player:
         if watch.noting:
             watch.note(watch.Updating(tensors, event.by, event.rate))
 
+    def _note_schedule(self, event: events.ScheduleMade) -> None:
+        if watch.noting:
+            tensors = tuple([self.tensors[n] for n in event.tensors])
+            about = event.length, tuple(event.parts), event.rate, event.base
+            watch.note(watch.Scheduled(event.schedule, event.by, tensors, *about))
+
+    def _note_schedule_step(self, event: events.ScheduleStepped) -> None:
+        if watch.noting:
+            watch.note(watch.Advanced(event.schedule, event.rate, event.jumped))
+
+    def _note_data_pass(self, event: events.DataPassBegan) -> None:
+        if watch.noting:
+            watch.note(watch.DataBegan(event.data))
+
     def _updated(self, event: events.UpdateEnded) -> None:
         for n, array in event.values:
             t = self.tensors[n]
@@ -829,4 +843,7 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.LossScaled: Player._scaled,
     events.GradientsUnscaled: Player._unscaled,
     events.GradientsClipped: Player._limited,
+    events.ScheduleMade: Player._note_schedule,
+    events.ScheduleStepped: Player._note_schedule_step,
+    events.DataPassBegan: Player._note_data_pass,
 }
