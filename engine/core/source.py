@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from opcode import opmap
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -208,6 +209,53 @@ def here() -> Location:
         return locate(site(frame))
     location = _interned.get((id(frame.f_code), frame.f_lasti, "offset"))
     return location if location is not None else locate(site(frame))
+
+
+def where_dropped(frame: FrameType | None) -> Location:
+    """Return the user's line that drops what a call around *frame* gives; :data:`NOWHERE` where none does.
+
+    A statement that is a call alone drops its result; what a function returns at once is dropped where it is called so.
+    """
+    while frame is not None and _pretended is None:
+        module = frame.f_globals.get("__name__", "")
+        if is_ours(module):
+            frame = frame.f_back
+            continue
+        code = frame.f_code
+        if module == BOUNDARY or is_installed(code.co_filename):
+            break
+        after = _read_after_call(code, frame.f_lasti)
+        if after == _POP:
+            return locate((code, frame.f_lasti))
+        if after != _RETURN:
+            break
+        frame = frame.f_back
+    return NOWHERE
+
+
+_POP, _RETURN = opmap["POP_TOP"], opmap["RETURN_VALUE"]
+_CALLS: Final = {opmap[name] for name in ("CALL", "CALL_FUNCTION_EX", "CALL_KW") if name in opmap}
+_bytes: dict[int, tuple[CodeType, bytes]] = {}
+"""By the identity of a code object, which is held, its instructions: Python writes them anew for whoever asks."""
+
+
+def _read_after_call(code: CodeType, offset: int) -> int:
+    """Return the instruction after the call at *offset*; 0 where there is no call."""
+    held = _bytes.get(id(code))
+    if held is None:
+        held = _bytes[id(code)] = code, code.co_code
+    instructions = held[1]
+    while offset > 0 and instructions[offset] == _CACHE:  # of a Python function the offset is behind the call
+        offset -= 2
+    if instructions[offset] not in _CALLS:
+        return 0
+    after = offset + 2
+    while after < len(instructions) and instructions[after] == _CACHE:
+        after += 2
+    return instructions[after] if after < len(instructions) else 0
+
+
+_CACHE: Final = opmap.get("CACHE", 0)
 
 
 def _whole(frame: FrameType | None) -> Location:

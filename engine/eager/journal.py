@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from ..core import source, watch
-from ..core.source import Location
+from ..core.source import NOWHERE, Location
 from ..ops.opdef import OpDef, Trait
 from ..ops.readings import flatten
 from .mode import grad_enabled
@@ -162,6 +162,7 @@ class Journal:
         released: by the number of a leaf, the one that its tensor had before ``stop_gradient = False`` was set.
         chosen: by the number of a value, where the setting of a layer was given that makes it what it is.
         guards: by the time of a call that was not recorded, the guard that it was called under.
+        dropped: by the time of a call, the user's line that drops its result.
         forgotten: how many calls were dropped for :data:`LIMIT`.
         end: the time of the last whole step of a program that was cut; None of any other.
 
@@ -187,6 +188,7 @@ class Journal:
         self.released: dict[int, int] = {}
         self.chosen: dict[int, Location] = {}
         self.guards: dict[int, Guard] = {}
+        self.dropped: dict[int, Location] = {}
         self._open_guards: list[Guard] = []
         self.forgotten = 0
         self.end: int | None = None
@@ -394,6 +396,9 @@ class Journal:
         self.calls.append(Call(type_, tuple(reads), tuple(writes), passes, halted, taken, key, unrecorded, site, time))
         if unrecorded is Unrecorded.NO_GRAD and self._open_guards:
             self.guards[time] = self._open_guards[-1]
+        dropped = source.where_dropped(sys._getframe(2)) if unrecorded is None else NOWHERE
+        if dropped:
+            self.dropped[time] = dropped
         if len(self.calls) >= 2 * self._limit:
             del self.calls[: self._limit]
             self._forget_before(self.calls[0].time)
@@ -407,6 +412,7 @@ class Journal:
         self.entered = {n: loc for n, loc in self.entered.items() if n >= time or n in living}
         self.events = {n: events for n, events in self.events.items() if n >= time or n in living}
         self.guards = {n: guard for n, guard in self.guards.items() if n >= time}
+        self.dropped = {n: loc for n, loc in self.dropped.items() if n >= time}
         self.reaches = {n: reach for n, reach in self.reaches.items() if n >= time}
         self.differentiated = {n for n in self.differentiated if n >= time}
         self.whole_numbers = {n for n in self.whole_numbers if n >= time}

@@ -221,10 +221,11 @@ class Evidence:
         return answers
 
     def _judge(self, case: Opened, asked: Why) -> Verdicts:
-        """Return the answers about a case, with the terms of its loss that give no gradient."""
+        """Return the answers about a case, with the terms of its loss that give no gradient, and dropped results."""
         answers = case.verdicts(asked, self)
         if case.case is not None:
             answers.terms, answers.uses = case.case.find_lost_terms(), case.case.find_lost_uses()
+            answers.dropped = case.case.find_dropped()
         return answers
 
     def _size(self, request: Request, model: Model) -> None:

@@ -11,6 +11,7 @@ from ..answers.over_time.history import History
 from ..answers.over_time.record import Record
 from ..answers.why.answers import Answer, Answers
 from ..answers.why.case import WHOLE, Case
+from ..answers.why.dropped import DroppedResult
 from ..answers.why.failures import explained
 from ..answers.why.lost import LostUse
 from ..answers.why.terms import LostTerm
@@ -40,6 +41,7 @@ class Verdicts(Answered, Answers):
         failure: the answer about the error that the model raised, where it explains itself; it is the only one then.
         terms: of the loss, computed from trained parameters and without a gradient; empty but for the gate.
         uses: that give no gradient back, of values that get one from other uses; empty but for the gate.
+        dropped: results that nobody keeps, of values that the loss is computed from; empty but for the gate.
     """
 
     about: About
@@ -49,6 +51,7 @@ class Verdicts(Answered, Answers):
     failure: Answer | None
     terms: Sequence[LostTerm] = ()
     uses: Sequence[LostUse] = ()
+    dropped: Sequence[DroppedResult] = ()
 
     @property
     def findings(self) -> int:

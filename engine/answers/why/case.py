@@ -20,9 +20,11 @@ from . import callers
 from .advice import advice, of_operator, set_on_a_result
 from .amounts import Amounts
 from .answers import CUT, Answer, ChainEnd, GradientShare, Shared
+from .dropped import DroppedResult
 from .folding import folded
 from .levels import dense
 from .lost import LostUse, LostUses
+from .meant_cuts import MeantCuts
 from .reasons import C, Cut, Reason, Reasons, V, same
 from .siblings import odd_ones
 from .slopes import Slopes, Use
@@ -125,7 +127,11 @@ class Case(ABC, Generic[V, C]):
 
     def find_lost_uses(self) -> list[LostUse]:
         """Return the uses that the loss is computed from and that give no gradient back, next to uses that do."""
-        return self.lost.every(self.passes_straight_through)
+        return self.lost.every(self._meant_cuts.is_meant)
+
+    def find_dropped(self) -> list[DroppedResult]:
+        """Return the results that nobody keeps, of values that the loss is computed from."""
+        return []
 
     def culprit_is_trained(self, use: Use[V, C], position: int) -> bool:
         """Return whether operand *position* of a use is a parameter that gets a gradient that is not zero."""
@@ -250,7 +256,7 @@ class Case(ABC, Generic[V, C]):
             return refusal.advice
         if verdict is Verdict.NON_DIFFERENTIABLE and cut.call is not None:
             return of_operator(self.reasons.flow.call_type(cut.call), self._reader(cut))
-        return "" if self.passes_straight_through(cut) else advice(verdict)
+        return "" if self._meant_cuts.passes_straight_through(cut) else advice(verdict)
 
     def _reader(self, cut: Cut[V, C]) -> str:
         """The type of the operator that reads the result of the one at which a path ends; empty where none does."""
@@ -258,9 +264,9 @@ class Case(ABC, Generic[V, C]):
         calls = [call for call in way if call is not None and call is not cut.call]
         return self.reasons.flow.call_type(calls[0]) if calls else ""
 
-    def passes_straight_through(self, cut: Cut[V, C]) -> bool:
-        """Tell whether the cut is meant: ``x + (q - x).detach()`` takes values of q and gradients of x."""
-        return False
+    @cached_property
+    def _meant_cuts(self) -> MeantCuts[V, C]:
+        return MeantCuts(self.reasons)
 
     def _find_callers(self, cut: Cut[V, C], at: Location, victim: Location) -> tuple[tuple[str, Location], ...]:
         """The line that called the function of *at*, seen from where the loss is computed."""

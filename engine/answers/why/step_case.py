@@ -17,6 +17,7 @@ from ...eager.tensor import Leaf, Tensor
 from ..numbers import Numbers
 from .answers import Answer
 from .case import TensorSubject
+from .dropped import DroppedResult
 from .lost import LostUse
 from .tensor_case import TensorCase
 from .terms import LostTerm
@@ -67,6 +68,10 @@ class StepCase(TensorCase):
     def find_lost_terms(self) -> list[LostTerm]:
         cases = (self, *self.siblings)
         return list(dict.fromkeys(term for case in cases for term in super(StepCase, case).find_lost_terms()))
+
+    def find_dropped(self) -> list[DroppedResult]:
+        cases = (self, *self.siblings)
+        return list(dict.fromkeys(dropped for case in cases for dropped in super(StepCase, case).find_dropped()))
 
     def of_zeros(self) -> list[Answer]:
         """The findings about this pass alone, where it gave zeros and nothing else."""

@@ -22,6 +22,7 @@ from .answers import CUT, Answer, judge
 from .carried import keeper
 from .case import Case, Factor, TensorSubject
 from .copies import name_copy
+from .dropped import DroppedResult, find_dropped
 from .failures import ANEW
 from .journal_intent import JournalEvidence
 from .levels import measured
@@ -105,6 +106,9 @@ class TensorCase(Case[int, Call]):
                 use = LostUse(reasons.flow.name(copy.value), Verdict.DETACHED, copy.location)
                 uses.setdefault(copy.location, use)
         return list(uses.values())
+
+    def find_dropped(self) -> list[DroppedResult]:
+        return list(find_dropped(self._reasons))
 
     def _last_update(self) -> int:
         """Return when the last update before the pass was."""
@@ -291,15 +295,6 @@ class TensorCase(Case[int, Call]):
     def _leaves(self) -> dict[int, Tensor]:
         """The named leaves by number."""
         return {self.journal.number(t): t for t in self.names if t.node is None}
-
-    def passes_straight_through(self, cut: Cut[int, Call]) -> bool:
-        maker, onward = self._reasons.flow.maker, self._reasons.via.get(cut.value)
-        if cut.call is None or cut.call.type != "detach" or onward is None or onward[0].type != "elementwise_add":
-            return False
-        difference = next((maker.get(v) for v in cut.call.reads if v is not None), None)
-        if difference is None or difference.type != "elementwise_sub":
-            return False
-        return bool({*difference.reads} & {*onward[0].reads} - {None})
 
     def norm_of(self, subject: TensorSubject[int]) -> float | None:
         return measured(subject.held.array).norm

@@ -1,0 +1,229 @@
+"""Cuts that are recognised as meant: straight-through values, own statistics, and targets of a comparison.
+
+A cut value, and all that is computed from it alone, is a constant to the training. What it is for shows where it meets
+a value that carries gradients:
+
+- in a sum that holds a value and, cut off, the same value with the other sign: the value of the sum is another one, and
+  its gradient is kept (straight-through estimators, codebooks, samples of Gumbel);
+- as what a value is shifted or divided by, where it is a statistic of that value (softmax without overflow, logarithms
+  of sums of exponentials, norms that take no gradient, weights of losses);
+- as the side of a loss that is compared with (targets of distillation, of bootstrapped values, of twin networks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final, Generic
+
+from .reasons import C, Cut, Reasons, V, same
+
+_SUMS: Final = {"elementwise_add": 1, "elementwise_sub": -1}
+"""By operator of two operands, the sign of the second one."""
+
+_COPIES: Final = frozenset(("detach", "assign", "share_data", "cast", "clone", "scale_by_one", "alias"))
+_REDUCTIONS: Final = frozenset(
+    (
+        *("reduce_max", "reduce_min", "reduce_mean", "reduce_sum", "max", "min", "mean", "sum", "amax", "amin"),
+        *("reduce_amax", "reduce_amin", "p_norm", "norm", "frobenius_norm", "squared_l2_norm", "logsumexp", "std"),
+        *("var", "top_k_v2", "linalg_vector_norm"),
+    )
+)
+"""Operators that make one number of many."""
+
+_DIVISIONS: Final = frozenset(("elementwise_div", "reciprocal", "rsqrt", "pow", "elementwise_pow"))
+_MEETINGS: Final = frozenset(("elementwise_sub", "elementwise_div", "elementwise_mul", "elementwise_max"))
+_DISTANCES: Final = frozenset(("square", "abs", "pow", "elementwise_pow", "p_norm", "huber_loss", "norm"))
+_INNER: Final = frozenset(("reduce_sum", "sum", "reduce_mean", "mean"))
+"""Operators that make an inner product of a product."""
+
+_COMPARING: Final = frozenset(
+    (
+        *("huber_loss", "kldiv_loss", "bce_loss", "softmax_with_cross_entropy", "log_loss", "cross_entropy2"),
+        *("sigmoid_cross_entropy_with_logits", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "kl_div"),
+        *("binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy_loss", "squared_error"),
+    )
+)
+"""Losses, which compare what they read first with what they read second."""
+
+_FAR: Final = 400
+"""Values that are looked at for one cut."""
+
+
+class MeantCuts(Generic[V, C]):
+    """The cuts of one backward pass that are recognised.
+
+    Args:
+        reasons: of the pass.
+    """
+
+    def __init__(self, reasons: Reasons[V, C]) -> None:
+        self._reasons = reasons
+
+    def is_meant(self, cut: Cut[V, C]) -> bool:
+        """Return whether every meeting of a cut value with one that carries gradients is recognised."""
+        meetings = list(self._meetings(cut.value))
+        if not meetings:
+            return False
+        if any(self._straightens(call, read, written) for call, read, written, _ in meetings):
+            return True
+        own = self._find_sources(cut)
+        if any(self._is_own_statistic(own, call, read, constant) for call, read, _, constant in meetings):
+            return True
+        return all(self._is_comparison(*meeting) for meeting in meetings)
+
+    def passes_straight_through(self, cut: Cut[V, C]) -> bool:
+        """Return whether a cut stands in a sum with the value that it cuts, so that no gradient is lost by it."""
+        return any(self._straightens(call, read, written) for call, read, written, _ in self._meetings(cut.value))
+
+    @cached_property
+    def _uses(self) -> dict[V, list[tuple[C, Sequence[V | None], Sequence[V]]]]:
+        """By value the calls that read it and that the loss depends on, the first one first."""
+        uses: dict[V, list[tuple[C, Sequence[V | None], Sequence[V]]]] = {}
+        for call, read, written in self._reasons.flow.links():
+            if not self._reasons.depends.isdisjoint(written):
+                for value in dict.fromkeys(v for v in read if v is not None):
+                    uses.setdefault(value, []).append((call, read, written))
+        for entries in uses.values():
+            entries.reverse()
+        return uses
+
+    @cached_property
+    def _made(self) -> dict[V, tuple[C, Sequence[V | None]]]:
+        """By value the call that made it, with what that read."""
+        return {w: (call, read) for call, read, written in self._reasons.flow.links() for w in written}
+
+    def _meetings(self, value: V) -> Iterator[tuple[C, Sequence[V | None], Sequence[V], V]]:
+        """Yield the calls where what is computed from *value* alone meets one that carries gradients, and as what."""
+        todo, seen = [value], {value}
+        while todo and len(seen) < _FAR:
+            constant = todo.pop()
+            for call, read, written in self._uses.get(constant, ()):
+                if not self._reasons.reached.isdisjoint(written):
+                    yield call, read, written, constant
+                    continue
+                todo += [w for w in written if w not in seen]
+                seen.update(written)
+
+    def _find_sources(self, cut: Cut[V, C]) -> set[V]:
+        """Return the values that carry gradients and that a cut value was computed from, and what they come from."""
+        todo, seen, sources = [cut.value], set[V](), set[V]()
+        while todo and len(seen) < _FAR:
+            value = todo.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            if value in self._reasons.reached:
+                sources.add(value)
+            todo += [v for v in self._made.get(value, (None, ()))[1] if v is not None]
+        return sources
+
+    # -- sums ------------------------------------------------------------------------------------------------------
+
+    def _straightens(self, call: C, read: Sequence[V | None], written: Sequence[V]) -> bool:
+        """Return whether a sum holds a value and the same one, cut off, with the other sign."""
+        flow = self._reasons.flow
+        if flow.call_type(call) not in _SUMS:
+            return False
+        top = written[0]
+        for _ in range(4):
+            wider = [w for c, _, (w, *_) in self._uses.get(top, ()) if flow.call_type(c) in _SUMS]
+            terms = list(self._terms(top))
+            carried = {(v, sign) for v, sign, carries in terms if carries}
+            if any((v, -sign) in carried for v, sign, carries in terms if not carries):
+                return True
+            if len(wider) != 1:
+                return False
+            top = wider[0]
+        return False
+
+    def _terms(self, value: V) -> Iterator[tuple[V, int, bool]]:
+        """Yield the values that a sum adds, all stages of it, with their signs, and whether gradients come to them."""
+        flow, todo, count = self._reasons.flow, [(value, 1, True)], 0
+        while todo and count < _FAR:
+            v, sign, carries = todo.pop()
+            count += 1
+            carries = carries and v in self._reasons.reached
+            yield v, sign, carries
+            made = self._made.get(v)
+            if made is None:
+                continue
+            call, read = made
+            kind, values = flow.call_type(call), [r for r in read if r is not None]
+            if kind in _SUMS and len(values) == 2:
+                todo += [(values[0], sign, carries), (values[1], sign * _SUMS[kind], carries)]
+            elif kind in _COPIES and values:
+                todo.append((values[0], sign, carries))
+
+    # -- statistics ------------------------------------------------------------------------------------------------
+
+    def _is_own_statistic(self, own: set[V], call: C, read: Sequence[V | None], constant: V) -> bool:
+        """Return whether a value is shifted or divided by a statistic of itself."""
+        kind = self._reasons.flow.call_type(call)
+        others = [v for v in read if v is not None and not same(v, constant)]
+        if kind not in _MEETINGS or not others or not all(self._is_of(v, own) for v in others):
+            return False
+        types = set(self._types_between(constant))
+        if kind == "elementwise_mul":
+            return not types.isdisjoint(_DIVISIONS)
+        return not types.isdisjoint(_REDUCTIONS)
+
+    def _is_of(self, value: V, own: set[V]) -> bool:
+        """Return whether a value is one of *own*, or was made of one without parameters that come in between."""
+        for _ in range(4):
+            if value in own:
+                return True
+            made = self._made.get(value)
+            values = [] if made is None else [v for v in made[1] if v is not None and v in self._reasons.reached]
+            if len(values) != 1:
+                return False
+            value = values[0]
+        return False
+
+    def _types_between(self, value: V) -> Iterator[str]:
+        """Yield the operators that a constant was computed by, back to values that carry gradients."""
+        todo, seen = [value], set[V]()
+        while todo and len(seen) < _FAR:
+            v = todo.pop()
+            made = self._made.get(v)
+            if v in seen or made is None:
+                continue
+            seen.add(v)
+            call, read = made
+            kind = self._reasons.flow.call_type(call)
+            if v in self._reasons.reached and kind not in _REDUCTIONS | _DIVISIONS:
+                continue
+            yield kind
+            todo += [r for r in read if r is not None]
+
+    # -- comparisons -----------------------------------------------------------------------------------------------
+
+    def _is_comparison(self, call: C, read: Sequence[V | None], written: Sequence[V], constant: V) -> bool:
+        """Return whether a loss compares a value with a constant."""
+        flow = self._reasons.flow
+        kind = flow.call_type(call)
+        if kind in _COMPARING:
+            return read[0] is None or not same(read[0], constant)
+        after = {flow.call_type(c) for w in written for c, _, _ in self._uses.get(w, ())}
+        if kind == "elementwise_sub":
+            return (bool(after) and after <= _DISTANCES) or any(map(self._is_squared, written))
+        if kind not in ("elementwise_mul", "elementwise_div") or not self._ends_in_loss(written):
+            return False
+        is_inner = kind == "elementwise_mul" and bool(after) and after <= _INNER
+        return is_inner or not _REDUCTIONS.isdisjoint(self._types_between(constant))
+
+    def _is_squared(self, value: V) -> bool:
+        """Return whether a value is multiplied by itself."""
+        reads = [[v for v in read if v is not None] for _, read, _ in self._uses.get(value, ())]
+        return any(len(values) == 2 and len(set(values)) == 1 for values in reads)
+
+    def _ends_in_loss(self, values: Sequence[V]) -> bool:
+        """Return whether no call on the way from values to the loss reads a leaf that gradients come to."""
+        todo, seen = list(values), set(values)
+        while todo and len(seen) < _FAR:
+            for _, read, written in self._uses.get(todo.pop(), ()):
+                if any(v is not None and v in self._reasons.reached and v not in self._made for v in read):
+                    return False
+                todo += [w for w in written if w not in seen]
+                seen.update(written)
+        return True
