@@ -211,7 +211,7 @@ def here() -> Location:
     return location if location is not None else locate(site(frame))
 
 
-def where_dropped(frame: FrameType | None) -> Location:
+def locate_drop(frame: FrameType | None) -> Location:
     """Return the user's line that drops what a call around *frame* gives; :data:`NOWHERE` where none does.
 
     A statement that is a call alone drops its result; what a function returns at once is dropped where it is called so.

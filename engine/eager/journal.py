@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from ..core import source, watch
-from ..core.source import NOWHERE, Location
+from ..core.source import Location
 from ..ops.opdef import OpDef, Trait
 from ..ops.readings import flatten
 from .mode import grad_enabled
@@ -396,13 +396,17 @@ class Journal:
         self.calls.append(Call(type_, tuple(reads), tuple(writes), passes, halted, taken, key, unrecorded, site, time))
         if unrecorded is Unrecorded.NO_GRAD and self._open_guards:
             self.guards[time] = self._open_guards[-1]
-        dropped = source.where_dropped(sys._getframe(2)) if unrecorded is None else NOWHERE
-        if dropped:
-            self.dropped[time] = dropped
+        if unrecorded is None:
+            self._note_drop(time)
         if len(self.calls) >= 2 * self._limit:
             del self.calls[: self._limit]
             self._forget_before(self.calls[0].time)
             self.forgotten += self._limit
+
+    def _note_drop(self, time: int) -> None:
+        location = source.locate_drop(sys._getframe(3))
+        if location:
+            self.dropped[time] = location
 
     def _forget_before(self, time: int) -> None:
         """Let go of what is known about values that were met before *time* and are no more."""

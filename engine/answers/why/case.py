@@ -127,7 +127,7 @@ class Case(ABC, Generic[V, C]):
 
     def find_lost_uses(self) -> list[LostUse]:
         """Return the uses that the loss is computed from and that give no gradient back, next to uses that do."""
-        return self.lost.every(self._meant_cuts.is_meant)
+        return self.lost.every(self._recognition.is_meant)
 
     def find_dropped(self) -> list[DroppedResult]:
         """Return the results that nobody keeps, of values that the loss is computed from."""
@@ -256,7 +256,7 @@ class Case(ABC, Generic[V, C]):
             return refusal.advice
         if verdict is Verdict.NON_DIFFERENTIABLE and cut.call is not None:
             return of_operator(self.reasons.flow.call_type(cut.call), self._reader(cut))
-        return "" if self._meant_cuts.passes_straight_through(cut) else advice(verdict)
+        return "" if self._recognition.passes_straight_through(cut) else advice(verdict)
 
     def _reader(self, cut: Cut[V, C]) -> str:
         """The type of the operator that reads the result of the one at which a path ends; empty where none does."""
@@ -265,7 +265,7 @@ class Case(ABC, Generic[V, C]):
         return self.reasons.flow.call_type(calls[0]) if calls else ""
 
     @cached_property
-    def _meant_cuts(self) -> MeantCuts[V, C]:
+    def _recognition(self) -> MeantCuts[V, C]:
         return MeantCuts(self.reasons)
 
     def _find_callers(self, cut: Cut[V, C], at: Location, victim: Location) -> tuple[tuple[str, Location], ...]:

@@ -41,10 +41,15 @@ def find_dropped(reasons: JournalReasons) -> Iterator[DroppedResult]:
         if location in seen or not read.isdisjoint(call.writes):
             continue
         source = _find_source(reasons, call, location)
-        if source is None or any(e.kind == "left" for w in call.writes for e in flow.journal.events.get(w, ())):
-            continue
-        seen.add(location)
-        yield DroppedResult(call.type, flow.name(source), location)
+        if source is not None and not _leaves(reasons, call):
+            seen.add(location)
+            yield DroppedResult(call.type, flow.name(source), location)
+
+
+def _leaves(reasons: JournalReasons, call: Call) -> bool:
+    """Return whether a result of a call went to Python as plain values."""
+    events = reasons.flow.journal.events
+    return any(e.kind == "left" for w in call.writes for e in events.get(w, ()))
 
 
 _FAR: Final = 400

@@ -12,7 +12,7 @@ a value that carries gradients:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final, Generic
 
@@ -89,7 +89,7 @@ class MeantCuts(Generic[V, C]):
         return uses
 
     @cached_property
-    def _made(self) -> dict[V, tuple[C, Sequence[V | None]]]:
+    def _makers(self) -> dict[V, tuple[C, Sequence[V | None]]]:
         """By value the call that made it, with what that read."""
         return {w: (call, read) for call, read, written in self._reasons.flow.links() for w in written}
 
@@ -115,7 +115,7 @@ class MeantCuts(Generic[V, C]):
             seen.add(value)
             if value in self._reasons.reached:
                 sources.add(value)
-            todo += [v for v in self._made.get(value, (None, ()))[1] if v is not None]
+            todo += [v for v in self._makers.get(value, (None, ()))[1] if v is not None]
         return sources
 
     # -- sums ------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class MeantCuts(Generic[V, C]):
             count += 1
             carries = carries and v in self._reasons.reached
             yield v, sign, carries
-            made = self._made.get(v)
+            made = self._makers.get(v)
             if made is None:
                 continue
             call, read = made
@@ -173,7 +173,7 @@ class MeantCuts(Generic[V, C]):
         for _ in range(4):
             if value in own:
                 return True
-            made = self._made.get(value)
+            made = self._makers.get(value)
             values = [] if made is None else [v for v in made[1] if v is not None and v in self._reasons.reached]
             if len(values) != 1:
                 return False
@@ -185,7 +185,7 @@ class MeantCuts(Generic[V, C]):
         todo, seen = [value], set[V]()
         while todo and len(seen) < _FAR:
             v = todo.pop()
-            made = self._made.get(v)
+            made = self._makers.get(v)
             if v in seen or made is None:
                 continue
             seen.add(v)
@@ -200,17 +200,20 @@ class MeantCuts(Generic[V, C]):
 
     def _is_comparison(self, call: C, read: Sequence[V | None], written: Sequence[V], constant: V) -> bool:
         """Return whether a loss compares a value with a constant."""
-        flow = self._reasons.flow
-        kind = flow.call_type(call)
+        kind = self._reasons.flow.call_type(call)
         if kind in _COMPARING:
             return read[0] is None or not same(read[0], constant)
-        after = {flow.call_type(c) for w in written for c, _, _ in self._uses.get(w, ())}
         if kind == "elementwise_sub":
-            return (bool(after) and after <= _DISTANCES) or any(map(self._is_squared, written))
+            return self._is_read_by(written, _DISTANCES) or any(map(self._is_squared, written))
         if kind not in ("elementwise_mul", "elementwise_div") or not self._ends_in_loss(written):
             return False
-        is_inner = kind == "elementwise_mul" and bool(after) and after <= _INNER
+        is_inner = kind == "elementwise_mul" and self._is_read_by(written, _INNER)
         return is_inner or not _REDUCTIONS.isdisjoint(self._types_between(constant))
+
+    def _is_read_by(self, values: Sequence[V], kinds: Collection[str]) -> bool:
+        """Return whether operators of these kinds read the values, and no others."""
+        readers = [self._reasons.flow.call_type(c) for v in values for c, _, _ in self._uses.get(v, ())]
+        return bool(readers) and all(kind in kinds for kind in readers)
 
     def _is_squared(self, value: V) -> bool:
         """Return whether a value is multiplied by itself."""
@@ -222,7 +225,7 @@ class MeantCuts(Generic[V, C]):
         todo, seen = list(values), set(values)
         while todo and len(seen) < _FAR:
             for _, read, written in self._uses.get(todo.pop(), ()):
-                if any(v is not None and v in self._reasons.reached and v not in self._made for v in read):
+                if any(v is not None and v in self._reasons.reached and v not in self._makers for v in read):
                     return False
                 todo += [w for w in written if w not in seen]
                 seen.update(written)

@@ -29,7 +29,7 @@ from .levels import measured
 from .listings import awaited, nobodys, not_listed
 from .lost import LostUse, LostUses
 from .of_journal import NamedTensor, explain_tensors
-from .reasons import Cut, Reason
+from .reasons import Reason
 from .slopes import Slopes, Use
 from .statistics import LABEL as STATISTICS
 from .statistics import kept_in_journal

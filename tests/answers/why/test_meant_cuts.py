@@ -56,8 +56,10 @@ MEANT = {
         LOSS,
     ),
     "softmax without overflow": (
-        "s = self.head(h)\nm = s.max(axis=-1, keepdim=True).detach()\ne = paddle.exp(s - m)\n"
-        "return self.pred(e / e.sum(axis=-1, keepdim=True))",
+        (
+            "s = self.head(h)\nm = s.max(axis=-1, keepdim=True).detach()\ne = paddle.exp(s - m)\n"
+            "return self.pred(e / e.sum(axis=-1, keepdim=True))"
+        ),
         LOSS,
     ),
     "shifted by the largest of all": (
@@ -65,13 +67,17 @@ MEANT = {
         LOSS,
     ),
     "logarithm of a sum of exponentials": (
-        "s = self.head(h)\nm = s.detach().max(axis=-1, keepdim=True)\n"
-        "l = m + paddle.log(paddle.exp(s - m).sum(axis=-1, keepdim=True))\nreturn self.pred(s - l)",
+        (
+            "s = self.head(h)\nm = s.detach().max(axis=-1, keepdim=True)\n"
+            "l = m + paddle.log(paddle.exp(s - m).sum(axis=-1, keepdim=True))\nreturn self.pred(s - l)"
+        ),
         LOSS,
     ),
     "the same under no_grad": (
-        "s = self.head(h)\nwith paddle.no_grad():\n    m = s.max(axis=-1, keepdim=True)\n"
-        "l = m + paddle.log(paddle.exp(s - m).sum(axis=-1, keepdim=True))\nreturn self.pred(s - l)",
+        (
+            "s = self.head(h)\nwith paddle.no_grad():\n    m = s.max(axis=-1, keepdim=True)\n"
+            "l = m + paddle.log(paddle.exp(s - m).sum(axis=-1, keepdim=True))\nreturn self.pred(s - l)"
+        ),
         LOSS,
     ),
     "a norm without a gradient": (f"h = h / h.norm(axis=-1, keepdim=True).detach()\n{END}", LOSS),
@@ -86,8 +92,10 @@ MEANT = {
     ),
     "twin networks that compare directions": (
         "z = self.head(h)\nreturn self.pred(z), z.detach()",
-        "p, z = net(x)\np2, z2 = net(x * 1.1)\n"
-        "loss = -(F.cosine_similarity(p, z2).mean() + F.cosine_similarity(p2, z).mean())",
+        (
+            "p, z = net(x)\np2, z2 = net(x * 1.1)\n"
+            "loss = -(F.cosine_similarity(p, z2).mean() + F.cosine_similarity(p2, z).mean())"
+        ),
     ),
     "twin networks that compare values": (
         "z = self.head(h)\nreturn self.pred(z), z.detach()",
