@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from ..core import upward
@@ -122,6 +123,9 @@ class Model(ABC):
 
     Attributes:
         mode: what programs of this kind are called: ``static`` or ``eager``.
+        tasks: method -> file in this folder, and the function there that does it. The file is loaded when the method is
+            called. The function takes the model, and then what the method takes; that of a class method, only the
+            latter.
         refusals: what it cannot do: an option or a question -> why. Options of questions that show the graph as it is
             have ``shown`` in front.
         computes_while_loading: whether its forward pass is over when it is loaded.
@@ -136,6 +140,7 @@ class Model(ABC):
     """
 
     mode: ClassVar[str]
+    tasks: ClassVar[Mapping[str, str]]
     refusals: ClassVar[Mapping[str, Refusal]] = {}
     computes_while_loading: ClassVar[bool] = False
     name: str
@@ -156,6 +161,13 @@ class Model(ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}, loss {self.target_name() or 'unknown'}>"
 
+    @classmethod
+    def _task(cls, name: str) -> Callable[..., Any]:
+        """Return the function that does a task of this kind of model."""
+        file, _, function = cls.tasks[name].rpartition(".")
+        task: Callable[..., Any] = getattr(import_module(f".{file}", __package__), function)
+        return task
+
     # -- what a kind of model is ------------------------------------------------------------------------------------
 
     @classmethod
@@ -168,13 +180,14 @@ class Model(ABC):
         """
 
     @classmethod
-    @abstractmethod
     def find_in(cls, left: Loaded, request: Request) -> Self:
         """The model in what a file left behind.
 
         Raises:
             CommandError: no loss, several, or an unknown name.
         """
+        model: Self = cls._task("find_in")(left, request)
+        return model
 
     @abstractmethod
     def parameters(self) -> list[Any]:
@@ -201,17 +214,18 @@ class Model(ABC):
         """Return the value of the loss, where it has been computed and is one number."""
         return None
 
-    @abstractmethod
     def selection(self) -> SelectorForms[Any]:
         """Return the selector of its tensors."""
+        forms: SelectorForms[Any] = self._task("selection")(self)
+        return forms
 
-    @abstractmethod
     def names(self) -> Names:
         """Return the names of operators and tensors in a run of it."""
+        names: Names = self._task("names")(self)
+        return names
 
     # -- what can be done with it -----------------------------------------------------------------------------------
 
-    @abstractmethod
     def differentiate(self, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
         """Its gradients under a parameter list and a no-grad set.
 
@@ -219,14 +233,17 @@ class Model(ABC):
             CommandError: a selector selects nothing, or this kind of model does not take an option.
             GradtoolError: the engine refused.
         """
+        table: GradientTable = self._task("differentiate")(self, asked, notes)
+        return table
 
     def evaluate(self, table: GradientTable, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
         """The table with values; they are there already where the model computes while it is loaded."""
         return table
 
-    @abstractmethod
     def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> ModelGraph:
         """Forward and backward operators, to be drawn."""
+        graph: ModelGraph = self._task("drawn")(self, cuts, notes)
+        return graph
 
     def is_finite(self) -> bool:
         """Return whether all values computed so far are finite, as far as that is known."""
@@ -237,42 +254,49 @@ class Model(ABC):
         """True if there is anything to draw."""
         return True
 
-    @abstractmethod
     def as_it_stands(self) -> ModelGraph:
         """The graph as it is now, without a backward part that is yet to be made."""
+        graph: ModelGraph = self._task("as_it_stands")(self)
+        return graph
 
-    @abstractmethod
     def spots_in(self, graph: ModelGraph) -> Spots:
         """The operators in *graph* with all that is known of where they stand."""
+        spots: Spots = self._task("spots_in")(self, graph)
+        return spots
 
-    @abstractmethod
     def outline(self, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
         """The graph as plain data, to be compared with another one."""
+        outline: Outline = self._task("outline")(self, asked, notes)
+        return outline
 
-    @abstractmethod
     def dump(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
         """Return the parts of a dump: the picture, the outline, and the gradients with their values if it is to run."""
+        parts: tuple[ModelGraph, Outline, GradientTable | None] = self._task("dump")(self, asked, notes)
+        return parts
 
-    @abstractmethod
     def list_operators(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """Its operators one by one: ``fwd``, ``bwd`` or ``both``."""
+        listing: Listing = self._task("list_operators")(self, part, blocks, cuts, notes)
+        return listing
 
     def hazards(self) -> Sequence[Fact]:
         """Operators that can become NaN or infinite later; none where the operators are not recorded while it loads."""
         return ()
 
-    @abstractmethod
     def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
         """Its operators with all that is known of where they stand."""
+        spots: Spots = self._task("spots")(self, cuts, notes)
+        return spots
 
     @property
     def is_watched(self) -> bool:
         """True if it is known how it was computed, so that ``why`` has an answer."""
         return True
 
-    @abstractmethod
     def case(self, asked: WhyOptions, notes: Notes = SILENT) -> Case[Any, Any]:
         """Return the case that ``why`` answers from."""
+        case: Case[Any, Any] = self._task("case")(self, asked, notes)
+        return case
 
     def case_beside(self, asked: WhyOptions) -> Case[Any, Any] | None:
         """Return the case that ``why`` answers from during a run that is made anyway; None where that would
@@ -280,7 +304,6 @@ class Model(ABC):
         """
         return None
 
-    @abstractmethod
     def run(
         self,
         listener: Any,
@@ -297,13 +320,14 @@ class Model(ABC):
             order: 2 goes on to gradients of gradients.
             table: gets its values from the same pass, if it has none yet.
         """
+        gradients: Mapping[Any, Any] = self._task("run")(self, listener, feed, notes, order=order, table=table)
+        return gradients
 
     def derivatives(self, asked: GradientsOptions, notes: Notes = SILENT) -> Derivatives:
         """Gradients of targets by inputs; kinds of models that have none refuse ``gradients``."""
         raise self.refusal("gradients", self.name) or CommandError(f"{self.name} has no gradients of chosen targets")
 
     @classmethod
-    @abstractmethod
     def timeline(
         cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes
     ) -> tuple[Timeline, Self | None]:
@@ -314,28 +338,33 @@ class Model(ABC):
         Raises:
             CommandError: no loss, a selector that selects nothing, an option that fits no such model.
         """
+        run: tuple[Timeline, Self | None] = cls._task("timeline")(left, request, recorder, asked, notes)
+        return run
 
-    @abstractmethod
     def sizes(self, gatherer: Gatherer, gradients: Mapping[Any, Any]) -> StatsStory:
         """Return the sizes of the gradients of a run that *gatherer* listened to."""
+        story: StatsStory = self._task("sizes")(self, gatherer, gradients)
+        return story
 
-    @abstractmethod
     def measure(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
         """Id in the graph -> ``norm``, ``bytes`` or ``time``; *stopwatch* listened while the model was loaded."""
+        numbers: dict[str, float] = self._task("measure")(self, measure, feed, stopwatch, notes)
+        return numbers
 
-    @abstractmethod
     def measure_costs(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
         """Measure the costs of its operators; *calls* listened while the model was loaded."""
+        story: ProfileStory = self._task("measure_costs")(self, calls, repeats, feed, notes)
+        return story
 
     def find_groups(self, repeats: int, feed: str | None, notes: Notes = SILENT) -> FusedStory:
         """Find the operators that are computed together, and what that takes."""
-        from ..answers.fused import nothing
+        story: FusedStory = self._task("find_groups")(self, repeats, feed, notes)
+        return story
 
-        return nothing("dynamic mode computes operators one by one")
-
-    @abstractmethod
     def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
         """Its gradients compared with differences; *recorder* listened while the model was loaded."""
+        entries: list[Any] = self._task("compared")(self, recorder, order, feed, notes)
+        return entries
 
     def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
         """Return the parts of it and of the gradients in *table* that the backend in use compiles, in lines."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +48,35 @@ def test_each_refusal_is_told_with_the_option_and_the_model(path: str) -> None:
 @pytest.mark.parametrize("kind", opening.KINDS, ids=lambda kind: kind.mode)
 def test_kinds_have_a_mode_of_their_own(kind: type[Model]) -> None:
     assert [k.mode for k in opening.KINDS].count(kind.mode) == 1
+
+
+TASKS = [(kind, name) for kind in opening.KINDS for name in kind.tasks]
+
+
+def parameters(function: Callable[..., Any]) -> list[tuple[str, str, bool]]:
+    """Name, annotation without modules, and kind of the parameters."""
+    given = inspect.signature(function).parameters.values()
+    return [(p.name, re.sub(r"\b\w+\.", "", str(p.annotation)), p.kind is p.KEYWORD_ONLY) for p in given]
+
+
+@pytest.mark.parametrize(("kind", "name"), TASKS, ids=[f"{kind.mode} {name}" for kind, name in TASKS])
+def test_each_task_takes_what_its_method_takes(kind: type[Model], name: str) -> None:
+    """Functions are called through a table, so that no type checker compares the two."""
+    method = inspect.getattr_static(kind, name)
+    of_class = isinstance(method, classmethod)
+    takes = parameters(method.__func__ if of_class else method)[1:]
+    function = kind._task(name)
+    does = parameters(function)[0 if of_class or not takes else 1 :]
+    for (wanted, annotation, only), (given, its, is_only) in zip(takes, does, strict=len(does) < len(takes)):
+        assert (given, is_only) == (wanted, only)
+        assert annotation in (its, "Any")
+
+
+@pytest.mark.parametrize("kind", opening.KINDS, ids=lambda kind: kind.mode)
+def test_kinds_have_a_function_for_every_task(kind: type[Model]) -> None:
+    """Methods that the base passes on, and those of the kind itself."""
+    files = [inspect.getsource(importlib.import_module(each.__module__)) for each in (Model, kind)]
+    assert set(kind.tasks) == {name for file in files for name in re.findall(r'\._task\("(\w+)"\)', file)}
 
 
 def test_no_command_and_no_view_asks_for_the_kind() -> None:

@@ -18,7 +18,7 @@ from ..gradients import GradientRow, makers, status
 from . import feeds
 from .gradients import row
 from .model import ProgramModel
-from .selectors import Selectors
+from .selectors import Selectors, select_in
 
 
 def derivatives(model: ProgramModel, asked: GradientsOptions, notes: Notes) -> Derivatives:
@@ -29,7 +29,7 @@ def derivatives(model: ProgramModel, asked: GradientsOptions, notes: Notes) -> D
         GradtoolError: the engine refused.
     """
     # What is asked for.
-    select = model.selection()
+    select = select_in(model)
     targets = select.select("--target", asked.target, notes) if asked.target else [model.the_loss]
     inputs = select.select("--input", asked.input, notes) if asked.input else model.parameters()
     if not inputs:

@@ -21,11 +21,11 @@ from ...ir import roles
 from ...ir.operator import Operator
 from ...ir.program import Program
 from ...ir.variable import Parameter, Variable
-from ...request.options import BackwardOptions
+from ...request.options import BackwardOptions, Cuts
 from ...view.graph import EdgeView, GraphView
 from ..gradients import NOT_ASKED, GivenLists, GradientRow, GradientTable, Loss, makers, status
 from ..model import ModelGraph
-from . import recomputing
+from . import feeds, recomputing
 from .model import ProgramModel
 from .wanted import Wanted, find_wanted
 
@@ -117,6 +117,17 @@ def fill(answer: GradientTable, arrays: Sequence[Any]) -> None:
             row.values = Numbers.of(answer.arrays[row.subject], orders=False)
     answer.loss = dataclasses.replace(answer.loss, value=float(loss.reshape(())))
     answer.computed = True
+
+
+def evaluate(model: ProgramModel, table: GradientTable, asked: BackwardOptions, notes: Notes) -> GradientTable:
+    """Return the table with the values that a run of the program gave."""
+    fill(table, feeds.run(model, fetch_list(model, table), asked.feed, notes, asked.backend))
+    return table
+
+
+def draw(model: ProgramModel, cuts: Cuts, notes: Notes) -> ModelGraph:
+    """Return the graph for pictures of the program with its backward part; without a loss, of the forward part."""
+    return model.differentiate(BackwardOptions(params=cuts.params, no_grad=cuts.no_grad), notes).graph()
 
 
 def graph(

@@ -19,7 +19,9 @@ from . import feeds
 from .model import ProgramModel
 
 
-def measure_program(model: ProgramModel, measure: str, feed: str | None, notes: Notes) -> dict[str, float]:
+def measure_program(
+    model: ProgramModel, measure: str, feed: str | None, stopwatch: Any, notes: Notes
+) -> dict[str, float]:
     """Id -> number, for operators and what they write, from runs of a static program.
 
     Args:

@@ -12,26 +12,17 @@ from ...ir.variable import Variable
 from ...kernels import choice
 from ...request.request import Request
 from ...runs.recorder import Recorder
-from ...runs.timeline import Timeline
 from ...script.calls import PassCall
 from ...script.loaded import Loaded
-from ..model import Model, ModelGraph, Refusal
+from ..model import Model, Refusal
 
 if TYPE_CHECKING:
-    from ...answers.diff.outline import Outline
-    from ...answers.fused import FusedStory
-    from ...answers.profile import ProfileStory
-    from ...answers.stats import Gatherer, StatsStory
     from ...answers.why.answers import Answer
     from ...answers.why.case import Case
-    from ...request.options import BackwardOptions, Cuts, Debug, ExportOptions, GradientsOptions, WhyOptions
+    from ...request.options import BackwardOptions, ExportOptions, GradientsOptions, WhyOptions
     from ..derivatives import Derivatives
     from ..exported import Exported
     from ..gradients import GradientTable
-    from ..listing import Listing
-    from ..names import Names
-    from ..spots import Spots
-    from .selectors import Selectors
 
 
 @dataclass(repr=False)
@@ -71,6 +62,32 @@ class ProgramModel(Model):
     outputs: tuple[str, ...] = ()
 
     mode: ClassVar = "static"
+    tasks: ClassVar[Mapping[str, str]] = {
+        "find_in": "program.finding.find",
+        "selection": "program.selectors.select_in",
+        "names": "program.naming.names",
+        "differentiate": "program.gradients.table",
+        "evaluate": "program.gradients.evaluate",
+        "drawn": "program.gradients.draw",
+        "as_it_stands": "program.gradients.graph",
+        "spots_in": "program.spots.spots_in",
+        "outline": "program.outlining.outline",
+        "dump": "program.outlining.dump",
+        "export_program": "program.exporting.export",
+        "list_operators": "program.listing.list_operators",
+        "spots": "program.spots.spots",
+        "case": "program.case.case",
+        "run": "program.running.run",
+        "derivatives": "program.derivatives.derivatives",
+        "timeline": "program.timeline.timeline",
+        "sizes": "program.running.sizes",
+        "measure": "program.measures.measure_program",
+        "measure_costs": "program.running.measure_costs",
+        "find_groups": "program.running.find_groups",
+        "compiled": "program.compiled.describe",
+        "compared": "program.running.check",
+        "mend": "program.mending.mend",
+    }
     refusals: ClassVar[Mapping[str, Refusal]] = {
         "--step": Refusal("{what} works in dynamic mode: {name} is a static program, which is run once"),
     }
@@ -79,13 +96,6 @@ class ProgramModel(Model):
     def claims(cls, left: Loaded, request: Request, recorder: Recorder | None = None) -> bool:
         """As in the base: what no other kind claims is looked through for a program."""
         return True
-
-    @classmethod
-    def find_in(cls, left: Loaded, request: Request) -> ProgramModel:
-        """As in the base."""
-        from .finding import find
-
-        return find(left, request)
 
     @property
     def the_loss(self) -> Variable:
@@ -109,161 +119,30 @@ class ProgramModel(Model):
         """As in the base."""
         return "" if self.loss is None else self.loss.name
 
-    def selection(self) -> Selectors:
-        """As in the base."""
-        from .selectors import Selectors
-
-        return Selectors(self.program, self.named)
-
-    def names(self) -> Names:
-        """As in the base."""
-        from .naming import ProgramNames
-
-        return ProgramNames(self.program)
-
-    def differentiate(self, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
-        """As in the base; the backward part stays in the program."""
-        from .gradients import table
-
-        return table(self, asked, notes)
-
-    def evaluate(self, table: GradientTable, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
-        """As in the base: the program runs once."""
-        from .feeds import run
-        from .gradients import fetch_list, fill
-
-        fill(table, run(self, fetch_list(self, table), asked.feed, notes, asked.backend))
-        return table
-
-    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> ModelGraph:
-        """As in the base; without a loss the forward part alone."""
-        from ...request.options import BackwardOptions
-
-        return self.differentiate(BackwardOptions(params=cuts.params, no_grad=cuts.no_grad), notes).graph()
-
-    def as_it_stands(self) -> ModelGraph:
-        """As in the base."""
-        from .gradients import graph
-
-        return graph(self)
-
-    def spots_in(self, graph: ModelGraph) -> Spots:
-        """As in the base."""
-        from .spots import spots_in_view
-
-        return spots_in_view(self.program, graph.view, self.named)
-
-    def outline(self, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
-        """As in the base."""
-        from .outlining import outline
-
-        return outline(self, asked, notes)
-
-    def dump(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
-        """As in the base."""
-        from .outlining import differentiate
-
-        table, outline = differentiate(self, asked, notes)
-        assert table is not None
-        if asked.run:
-            table = self.evaluate(table, asked, notes)
-        return table.graph(), outline, table if asked.run else None
-
-    def export_program(self, asked: ExportOptions, notes: Notes = SILENT) -> Exported:
-        """As in the base."""
-        from .exporting import export
-
-        return export(self, asked, notes)
-
-    def list_operators(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
-        """As in the base."""
-        from .listing import list_operators
-
-        return list_operators(self, part, blocks, cuts, notes)
-
-    def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
-        """As in the base."""
-        from .spots import spots
-
-        return spots(self, cuts, notes)
-
-    def case(self, asked: WhyOptions, notes: Notes = SILENT) -> Case[Any, Any]:
-        """As in the base."""
-        from .case import case
-
-        return case(self, asked, notes)
-
     def case_beside(self, asked: WhyOptions) -> Case[Any, Any] | None:
         """As in the base: a run whose plan is compiled as a whole is better left alone."""
         return None if choice.current().compiles else self.case(asked)
 
-    def run(
-        self,
-        listener: Any,
-        feed: str | None = None,
-        notes: Notes = SILENT,
-        *,
-        order: int = 1,
-        table: GradientTable | None = None,
-    ) -> dict[Variable, Any]:
-        """As in the base: by parameter."""
-        from .running import run
+    def evaluate(self, table: GradientTable, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
+        """As in the base: the program runs once."""
+        filled: GradientTable = self._task("evaluate")(self, table, asked, notes)
+        return filled
 
-        return run(self, listener, feed, notes, order=order, table=table)
+    def export_program(self, asked: ExportOptions, notes: Notes = SILENT) -> Exported:
+        """As in the base."""
+        exported: Exported = self._task("export_program")(self, asked, notes)
+        return exported
 
     def derivatives(self, asked: GradientsOptions, notes: Notes = SILENT) -> Derivatives:
         """As in the base; what computes them stays in the program."""
-        from .derivatives import derivatives
-
-        return derivatives(self, asked, notes)
-
-    @classmethod
-    def timeline(
-        cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes
-    ) -> tuple[Timeline, ProgramModel | None]:
-        """As in the base: one run of the program."""
-        from .timeline import timeline
-
-        return timeline(left, request, asked, notes)
-
-    def sizes(self, gatherer: Gatherer, gradients: Mapping[Any, Any]) -> StatsStory:
-        """As in the base."""
-        from .running import sizes
-
-        return sizes(self, gatherer, gradients)
-
-    def measure(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
-        """As in the base."""
-        from .measures import measure_program
-
-        return measure_program(self, measure, feed, notes)
-
-    def measure_costs(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
-        """As in the base."""
-        from .running import measure_costs
-
-        return measure_costs(self, repeats, feed, notes)
-
-    def find_groups(self, repeats: int, feed: str | None, notes: Notes = SILENT) -> FusedStory:
-        """As in the base."""
-        from .running import find_groups
-
-        return find_groups(self, repeats, feed, notes)
+        derivatives: Derivatives = self._task("derivatives")(self, asked, notes)
+        return derivatives
 
     def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
         """As in the base."""
-        from .compiled import describe
-
-        return describe(self, table, feed)
-
-    def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
-        """As in the base."""
-        from .running import check
-
-        return check(self, order, feed, notes)
+        lines: list[str] = self._task("compiled")(self, table, feed)
+        return lines
 
     def mend(self, answer: Answer) -> None:
         """As in the base."""
-        from .mending import mend
-
-        mend(self, answer)
+        self._task("mend")(self, answer)

@@ -11,6 +11,12 @@ from ...ir.program import Program
 from ...view.from_program import layers_of
 from ...view.graph import op_names
 from ..names import Names
+from .model import ProgramModel
+
+
+def names(model: ProgramModel) -> ProgramNames:
+    """Return the names in a model's program."""
+    return ProgramNames(model.program)
 
 
 class ProgramNames(Names):

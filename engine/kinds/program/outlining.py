@@ -27,6 +27,7 @@ from ...request.options import BackwardOptions
 from ...view.from_program import layers_of, reads, writes
 from ...view.graph import op_names
 from ..gradients import GradientTable
+from ..model import ModelGraph
 from .model import ProgramModel
 
 
@@ -61,6 +62,15 @@ def _as_in_the_file(model: ProgramModel, asked: BackwardOptions) -> BackwardOpti
     kept = tuple(name for name in last.checkpoints if name in there)
     lists = replace(asked, params=names(last.listed), no_grad=names(last.no_grad))
     return lists if asked.checkpoints else replace(lists, checkpoints=kept)
+
+
+def dump(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> tuple[ModelGraph, Outline, GradientTable | None]:
+    """Return the picture, the outline, and the gradients with their values if the program is to run."""
+    table, outline = differentiate(model, asked, notes)
+    assert table is not None
+    if asked.run:
+        table = model.evaluate(table, asked, notes)
+    return table.graph(), outline, table if asked.run else None
 
 
 class _Outlined:

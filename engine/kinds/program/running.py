@@ -57,7 +57,9 @@ def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any,
     return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name))
 
 
-def measure_costs(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> profile.ProfileStory:
+def measure_costs(
+    model: ProgramModel, calls: Any, repeats: int, feed: str | None, notes: Notes
+) -> profile.ProfileStory:
     """Measure the costs of operators; the program runs *repeats* times, after a run that does not count."""
     clock = profile.Clock()
     append(model)
@@ -88,7 +90,7 @@ def find_groups(model: ProgramModel, repeats: int, feed: str | None, notes: Note
     return clock.story()
 
 
-def check(model: ProgramModel, order: int, feed: str | None, notes: Notes) -> list[Any]:
+def check(model: ProgramModel, recorder: Any, order: int, feed: str | None, notes: Notes) -> list[Any]:
     """Gradients compared with differences."""
 
     def once(fetch: Sequence[Variable]) -> Any:

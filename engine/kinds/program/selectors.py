@@ -14,6 +14,12 @@ from ...ir.renew import find_named
 from ...ir.variable import Parameter, Variable
 from ...view.graph import op_names
 from ..selection import SelectorForms, forward_type, join_matches, layer_of, names_gradient, same_file
+from .model import ProgramModel
+
+
+def select_in(model: ProgramModel) -> Selectors:
+    """Return the selectors over the variables of a model's program."""
+    return Selectors(model.program, model.named)
 
 
 class Selectors(SelectorForms[Variable]):

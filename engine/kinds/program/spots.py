@@ -14,6 +14,7 @@ from ...ir.program import Block, Program
 from ...request.options import BackwardOptions, Cuts
 from ...view.from_program import reads, view, writes
 from ...view.graph import FORWARD, OP, GraphView
+from ..model import ModelGraph
 from ..spots import Operand, Spots, note_of, partners, spot
 from .model import ProgramModel
 
@@ -24,10 +25,15 @@ def spots(model: ProgramModel, cuts: Cuts, notes: Notes) -> Spots:
         shown = model.differentiate(BackwardOptions(params=cuts.params, no_grad=cuts.no_grad), notes).graph().view
     else:
         shown = view(model.program, gradients={})
-    return spots_in_view(model.program, shown, model.named)
+    return _spots_in_view(model.program, shown, model.named)
 
 
-def spots_in_view(program: Program, shown: GraphView, python: Mapping[str, Any]) -> Spots:
+def spots_in(model: ProgramModel, graph: ModelGraph) -> Spots:
+    """The operators of the program that *graph* shows."""
+    return _spots_in_view(model.program, graph.view, model.named)
+
+
+def _spots_in_view(program: Program, shown: GraphView, python: Mapping[str, Any]) -> Spots:
     """The operators of a program that *view* shows."""
     ops = [*chain.from_iterable(block.ops for block in program.blocks)]
     nodes = [n for n in shown.nodes if n.kind == OP]

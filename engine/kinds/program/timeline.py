@@ -12,13 +12,16 @@ from ...ir.variable import Variable
 from ...request.options import BackwardOptions, Debug
 from ...request.request import Request
 from ...runs import of_program
+from ...runs.recorder import Recorder
 from ...runs.timeline import Timeline
 from ...script.loaded import Loaded
 from . import feeds, finding
 from .model import ProgramModel
 
 
-def timeline(left: Loaded, request: Request, asked: Debug, notes: Notes) -> tuple[Timeline, ProgramModel | None]:
+def timeline(
+    left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes
+) -> tuple[Timeline, ProgramModel | None]:
     """The run and its model; of a file that raised, what can be run of its program."""
     refused = ProgramModel.refusal("--step", left.name) if asked.step is not None else None
     if refused is not None:

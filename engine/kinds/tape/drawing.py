@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...answers.why.marking import marked
 from ...answers.why.verdicts import Verdict
+from ...core.notes import SILENT, Notes
 from ...core.source import Location
 from ...eager.journal import Journal
 from ...eager.tensor import Tensor
@@ -18,7 +19,12 @@ from .gradients import explain
 from .model import TapeModel, record_graph
 
 
-def graph(model: TapeModel, cuts: Cuts) -> ModelGraph:
+def whole_graph(model: TapeModel) -> ModelGraph:
+    """The recorded graph behind the loss, without anything that a command left out."""
+    return graph(model, Cuts(), SILENT)
+
+
+def graph(model: TapeModel, cuts: Cuts, notes: Notes) -> ModelGraph:
     """The recorded graph behind the loss.
 
     Raises:

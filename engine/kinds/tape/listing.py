@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core import source
+from ...core.notes import Notes
 from ...core.source import Place
 from ...core.wording import count, plain
 from ...request.options import Cuts
@@ -17,7 +18,7 @@ from .model import TapeModel, record_graph
 _PARTS = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}
 
 
-def list_operators(model: TapeModel, part: str, cuts: Cuts) -> Listing:
+def list_operators(model: TapeModel, part: str, blocks: bool, cuts: Cuts, notes: Notes) -> Listing:
     """The recorded calls as one block.
 
     Raises:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ...core import watch
+from ...core.notes import Notes
 from ...core.spec import dtype
 from ...eager import backward as sweeping
 from ...eager.tensor import Tensor
@@ -16,7 +17,9 @@ from ..measuring import RUNS, Stopwatch, norm
 from .model import TapeModel, record_graph, stand_in
 
 
-def measure_graph(model: TapeModel, measure: str, stopwatch: Stopwatch | None) -> dict[str, float]:
+def measure_graph(
+    model: TapeModel, measure: str, feed: str | None, stopwatch: Stopwatch | None, notes: Notes
+) -> dict[str, float]:
     """Id -> number for the recorded graph behind the loss; *stopwatch* listened while it was computed."""
     graph = record_graph(model)
     return measure_tape(model, graph, measure) if stopwatch is None else times(model, graph, stopwatch)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...core import source
-from ...core.notes import SILENT, Notes
-from ...core.wording import plain
+from ...core.command_errors import CommandError
 from ...eager.journal import Journal
 from ...eager.start import Start
 from ...eager.tape import GradNode, Place, finite
@@ -20,28 +19,18 @@ from ...ir.program import Program
 from ...ir.variable import Variable
 from ...request.request import Request
 from ...runs.recorder import Recorder
-from ...runs.timeline import Timeline
 from ...script.attributes import is_a
 from ...script.calls import PassCall
 from ...script.loaded import Loaded
 from ...script.shares import LeafShare
 from .. import telling
-from ..model import Model, ModelGraph, Refusal
+from ..model import Model, Refusal
 from ..origins import Origin
 
 if TYPE_CHECKING:
-    from ...answers.diff.outline import Outline
     from ...answers.flow.fact import Fact
-    from ...answers.profile import ProfileStory
-    from ...answers.stats import Gatherer, StatsStory
-    from ...answers.why.case import Case
-    from ...request.options import BackwardOptions, Cuts, Debug, WhyOptions
     from ...view.from_tape import TapeGraph
     from ..gradients import GradientTable
-    from ..listing import Listing
-    from ..names import Names
-    from ..spots import Spots
-    from .selectors import TapeSelectors
 
 _STATIC = Refusal("{what} works on static programs, and {name} works in dynamic mode")
 _WHOLE = Refusal("{what}: a recorded graph is shown as a whole", "gradtool backward takes it")
@@ -124,6 +113,27 @@ class TapeModel(Model):
     by_graph: Callable[[], Sequence[Any]] | None = None
 
     mode: ClassVar = "eager"
+    tasks: ClassVar[Mapping[str, str]] = {
+        "find_in": "tape.finding.find",
+        "selection": "tape.selectors.TapeSelectors",
+        "names": "tape.naming.names",
+        "differentiate": "tape.gradients.table",
+        "drawn": "tape.drawing.graph",
+        "as_it_stands": "tape.drawing.whole_graph",
+        "spots_in": "tape.spots.spots_in",
+        "outline": "tape.outlining.outline",
+        "dump": "tape.outlining.dump",
+        "list_operators": "tape.listing.list_operators",
+        "spots": "tape.spots.spots",
+        "case": "tape.case.case",
+        "run": "tape.running.run",
+        "timeline": "tape.timeline.timeline",
+        "sizes": "tape.running.sizes",
+        "measure": "tape.measures.measure_graph",
+        "measure_costs": "tape.running.measure_costs",
+        "find_groups": "tape.running.find_groups",
+        "compared": "tape.running.check",
+    }
     computes_while_loading: ClassVar = True
     refusals: ClassVar[Mapping[str, Refusal]] = {
         **dict.fromkeys(("--callbacks", "--feed", "--backend", "--checkpoints", "--memory-budget"), _STATIC),
@@ -141,13 +151,6 @@ class TapeModel(Model):
             return True
         ran = recorder is not None and bool(recorder.passes or left.error)
         return ran and request.run.mode == "auto" and not left.main.global_block().ops
-
-    @classmethod
-    def find_in(cls, left: Loaded, request: Request) -> TapeModel:
-        """As in the base."""
-        from .finding import find
-
-        return find(left, request)
 
     def gradients_of_file(self) -> dict[Leaf, Any] | None:
         """By leaf what the file's own passes gave, in the last step of each leaf; None where there was no pass."""
@@ -268,152 +271,41 @@ class TapeModel(Model):
         """Names in pictures of the tensors that have a Python name."""
         return {**self.constants, **{e.tensor: e.python for e in self.entries if e.python is not None}}
 
-    def selection(self) -> TapeSelectors:
-        """As in the base."""
-        from .selectors import TapeSelectors
-
-        return TapeSelectors(self)
-
-    def names(self) -> Names:
-        """As in the base; of a loss that nothing was recorded for, those of its tensors."""
-        from .naming import names
-
-        return names(self)
-
-    def differentiate(self, asked: BackwardOptions, notes: Notes = SILENT) -> GradientTable:
-        """As in the base; no ``.grad`` is touched."""
-        from .gradients import table
-
-        return table(self, asked, notes)
-
-    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> ModelGraph:
-        """As in the base."""
-        from .drawing import graph
-
-        return graph(self, cuts)
-
     def is_finite(self) -> bool:
         """As in the base: its loss, what backward keeps, and the gradients of its leaves."""
-        from .running import bad_values
-
         gradients = [leaf.grad for leaf in self.leaves_behind if leaf.grad is not None]
-        return bad_values(self) is None and finite(gradients)
+        return self._find_bad_values() is None and finite(gradients)
 
     @property
     def has_graph(self) -> bool:
         """As in the base: an operator was recorded for the loss."""
         return not self.loss.stop_gradient
 
-    def as_it_stands(self) -> ModelGraph:
-        """As in the base."""
-        from ...request.options import Cuts
-
-        return self.drawn(Cuts())
-
-    def spots_in(self, graph: ModelGraph) -> Spots:
-        """As in the base."""
-        from .spots import spots_in_graph
-
-        assert self.journal is not None  # whoever asks has loaded the model with one
-        return spots_in_graph(self.recording, self.journal, self.start.differentiated, {})
-
-    def outline(self, asked: BackwardOptions, notes: Notes = SILENT) -> Outline:
-        """As in the base."""
-        from .outlining import outline
-
-        return outline(self, asked, notes)
-
-    def dump(self, asked: BackwardOptions, notes: Notes = SILENT) -> tuple[ModelGraph, Outline, GradientTable | None]:
-        """As in the base; the outline is that of the recorded graph alone, as a backward pass writes it down itself."""
-        from ...answers.diff import of_tape
-        from ...view import from_tape
-
-        table = self.evaluate(self.differentiate(asked, notes), asked, notes) if asked.run else None
-        graph = self.drawn(asked, notes) if table is None else table.graph()
-        alone = from_tape.graph(self.start.differentiated, title=self.name)
-        return graph, of_tape.outline(alone, self.name, plain), table
-
-    def list_operators(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
-        """As in the base."""
-        from .listing import list_operators
-
-        return list_operators(self, part, cuts)
-
-    def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
-        """As in the base; calls that left no record are among them."""
-        from .spots import spots
-
-        return spots(self, cuts)
-
     @property
     def is_watched(self) -> bool:
         """As in the base: a journal was kept, or a framework's graph answers in its place."""
         return self.journal is not None or self.by_graph is not None
 
-    def case(self, asked: WhyOptions, notes: Notes = SILENT) -> Case[Any, Any]:
-        """As in the base."""
-        from .case import case
-
-        found: Case[Any, Any] = case(self, asked, notes)
-        return found
-
-    def run(
-        self,
-        listener: Any,
-        feed: str | None = None,
-        notes: Notes = SILENT,
-        *,
-        order: int = 1,
-        table: GradientTable | None = None,
-    ) -> Mapping[Leaf, Any]:
-        """As in the base: by leaf."""
-        from .running import run
-
-        return run(self, listener, order)
-
-    @classmethod
-    def timeline(
-        cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes
-    ) -> tuple[Timeline, TapeModel | None]:
-        """As in the base: the pass that the file ran, or one more."""
-        from .timeline import timeline
-
-        return timeline(left, request, recorder, asked, notes)
-
     def must_be_finite(self) -> None:
         """As in the base: backward would be blamed for what was born before it."""
-        from .running import refuse_bad_values
+        where = self._find_bad_values() if self.live else None
+        if where is None:
+            return
+        raise CommandError(
+            f"{self.name} has been computed, and {where} is not finite: it was born forward, before the search",
+            "begin the cell that computes it with %%gradtool nan, or put it into a file",
+        )
 
-        if self.live:
-            refuse_bad_values(self)
-
-    def sizes(self, gatherer: Gatherer, gradients: Mapping[Any, Any]) -> StatsStory:
-        """As in the base."""
-        from .running import sizes
-
-        return sizes(self, gatherer, gradients)
-
-    def measure(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
-        """As in the base."""
-        from .measures import measure_graph
-
-        return measure_graph(self, measure, stopwatch)
+    def _find_bad_values(self) -> str | None:
+        """Return the forward values that are not finite: the loss, or a value that backward reads; None if all are."""
+        bad = next((n for n in self.nodes if not finite(n.args or ())), None)
+        if bad is not None:
+            return f"what {bad.op.type} keeps at {source.short(bad.loc)}"
+        return None if finite(self.start.differentiated) else "the loss"
 
     def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
         """As in the base."""
         return [telling.backend_note()] if telling.is_left_to_another() else []
-
-    def measure_costs(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
-        """As in the base."""
-        from .running import measure_costs
-
-        return measure_costs(self, calls, repeats, notes)
-
-    def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
-        """As in the base."""
-        from .running import check
-
-        return check(self, recorder, order)
 
 
 def record_graph(model: TapeModel) -> TapeGraph:

@@ -10,8 +10,10 @@ from ...answers.diff.outline import CONSTANT, DATA, PARAMETER, Outline, OutlineL
 from ...core.notes import SILENT, Notes
 from ...core.wording import plain
 from ...request.options import BackwardOptions
+from ...view import from_tape
 from ...view.graph import NodeView
-from ..gradients import GradientRow
+from ..gradients import GradientRow, GradientTable
+from ..model import ModelGraph
 from .model import TapeModel, record_graph
 
 
@@ -28,6 +30,17 @@ def outline(model: TapeModel, asked: BackwardOptions, notes: Notes = SILENT) -> 
         leaves.setdefault(row.shown, _row_leaf(row))
     settings = {"no_grad": table.shown_no_grad, "params": table.params or []}
     return Outline(model.name, model.mode, model.loss_name, forward, operations, leaves, settings)
+
+
+def dump(model: TapeModel, asked: BackwardOptions, notes: Notes) -> tuple[ModelGraph, Outline, GradientTable | None]:
+    """Return the picture, the outline, and the gradients if backward is to run.
+
+    The outline is that of the recorded graph alone, as a backward pass writes it down itself.
+    """
+    table = model.evaluate(model.differentiate(asked, notes), asked, notes) if asked.run else None
+    graph = model.drawn(asked, notes) if table is None else table.graph()
+    alone = from_tape.graph(model.start.differentiated, title=model.name)
+    return graph, of_tape.outline(alone, model.name, plain), table
 
 
 def _leaf(node: NodeView, rows: Mapping[str, GradientRow]) -> OutlineLeaf:

@@ -7,17 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...answers import checking, profile, stats, under_watch
-from ...core import source, vocabulary
-from ...core.command_errors import CommandError
+from ...answers.fused import FusedStory, nothing
+from ...core import vocabulary
 from ...core.notes import Notes
 from ...core.summary import Measured
-from ...eager.tape import finite, loss_scale
+from ...eager.tape import loss_scale
 from ...eager.tensor import Leaf
 from ...kernels.choice import current
+from ..gradients import GradientTable
 from .model import TapeModel
 
 
-def run(model: TapeModel, listener: Any, order: int) -> dict[Leaf, Any]:
+def run(
+    model: TapeModel, listener: Any, feed: str | None, notes: Notes, *, order: int, table: GradientTable | None
+) -> dict[Leaf, Any]:
     """Run backward once and tell *listener*, if any; the gradients by leaf."""
     under_watch.expect_recorded(model.loss, model.loss_name)
     gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.start, listener or _Nobody(), order)
@@ -34,29 +37,6 @@ class _Nobody:
 
     def __call__(self, event: Any) -> None:
         pass
-
-
-def refuse_bad_values(model: TapeModel) -> None:
-    """Raise where forward values are bad already: backward would be blamed for what was born before it.
-
-    Raises:
-        CommandError: the loss, or a value that backward reads, is not finite.
-    """
-    where = bad_values(model)
-    if where is None:
-        return
-    raise CommandError(
-        f"{model.name} has been computed, and {where} is not finite: it was born forward, before the search",
-        "begin the cell that computes it with %%gradtool nan, or put it into a file",
-    )
-
-
-def bad_values(model: TapeModel) -> str | None:
-    """Return the forward values that are not finite: the loss, or a value that backward reads; None if all are."""
-    bad = next((n for n in model.nodes if not finite(n.args or ())), None)
-    if bad is not None:
-        return f"what {bad.op.type} keeps at {source.short(bad.loc)}"
-    return None if finite(model.start.differentiated) else "the loss"
 
 
 def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
@@ -78,7 +58,7 @@ def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, An
     return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name), scale)
 
 
-def measure_costs(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profile.ProfileStory:
+def measure_costs(model: TapeModel, calls: Any, repeats: int, feed: str | None, notes: Notes) -> profile.ProfileStory:
     """Measure the costs of operators: the recorded calls are computed again on what they read, then backward runs."""
     clock = profile.Clock()
     if not model.call(profile.of_recorded, model.start, clock, repeats):
@@ -97,7 +77,12 @@ def measure_costs(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> p
     return clock.story()
 
 
-def check(model: TapeModel, recorder: Any, order: int) -> list[Any]:
+def find_groups(model: TapeModel, repeats: int, feed: str | None, notes: Notes) -> FusedStory:
+    """Return the reason why no operators are computed together."""
+    return nothing("dynamic mode computes operators one by one")
+
+
+def check(model: TapeModel, recorder: Any, order: int, feed: str | None, notes: Notes) -> list[Any]:
     """Gradients compared with differences; *recorder* listened while the loss was computed."""
     names = {e.tensor: e.shown for e in model.gradient_entries()}
     under_watch.expect_recorded(model.loss, model.loss_name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ...core.notes import Notes
 from ...core.vocabulary import title
 from ...eager.journal import Journal, iterate_by_type
 from ...eager.tensor import Tensor
@@ -12,19 +13,26 @@ from ...request.options import Cuts
 from ...view import from_tape
 from ...view.from_tape import TapeGraph
 from ...view.graph import OP
+from ..model import ModelGraph
 from ..spots import NOT_RECORDED, Operand, OperatorSpot, Spots, note_of, partners, spot
 from .drawing import require_whole
 from .model import TapeEntry, TapeModel
 
 
-def spots(model: TapeModel, cuts: Cuts) -> Spots:
+def spots(model: TapeModel, cuts: Cuts, notes: Notes) -> Spots:
     """The recorded calls behind the loss, their gradient operators, and what the journal knows beside them."""
     require_whole(model, cuts)
     roots = [] if model.loss.stop_gradient else model.start.differentiated  # what left no record is in the journal
     graph = from_tape.graph(roots, title=model.name, named=model.named)
     assert model.journal is not None
     aliases = {n: _picture_name(graph, e) for e in model.entries for n in e.names if not e.tensor.stop_gradient}
-    return spots_in_graph(graph, model.journal, model.start.differentiated, aliases)
+    return _spots_in_graph(graph, model.journal, model.start.differentiated, aliases)
+
+
+def spots_in(model: TapeModel, graph: ModelGraph) -> Spots:
+    """The recorded calls behind the loss; the graph is always shown as a whole."""
+    assert model.journal is not None  # whoever asks has loaded the model with one
+    return _spots_in_graph(model.recording, model.journal, model.start.differentiated, {})
 
 
 def _picture_name(graph: TapeGraph, entry: TapeEntry) -> str:
@@ -34,7 +42,7 @@ def _picture_name(graph: TapeGraph, entry: TapeEntry) -> str:
     return next((by_id[i].name for i, p in graph.places.items() if p == place), entry.name)
 
 
-def spots_in_graph(graph: TapeGraph, journal: Journal, roots: Sequence[Tensor], python: Mapping[str, str]) -> Spots:
+def _spots_in_graph(graph: TapeGraph, journal: Journal, roots: Sequence[Tensor], python: Mapping[str, str]) -> Spots:
     """The recorded calls of a model of dynamic mode, their gradient operators, and the calls that left no record."""
     by_id = graph.view.by_id()
     nodes = [n for n in graph.view.nodes if n.kind == OP]
