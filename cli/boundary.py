@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import click
 
 from gradtool.engine.core.command_errors import CommandError, ModelError, Terminated
-from gradtool.engine.script.effects import of_command
+from gradtool.engine.script.effects import command_scope
 from gradtool.engine.script.overdue import SECONDS
 from gradtool.viz.text import legible
 
@@ -53,7 +53,7 @@ def overdue() -> int:
 def _run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
     try:
         _forget_differences()
-        with _raise_on_sigterm(), _warnings(), nullcontext() if _asks_often(arguments) else of_command():
+        with _raise_on_sigterm(), _warnings(), nullcontext() if _asks_often(arguments) else command_scope():
             result = command()
         return result if isinstance(result, int) else errors.CLEAN
     except click.UsageError as error:

@@ -300,7 +300,7 @@ class Output:
         return out
 
     @classmethod
-    def for_picture(cls, values: dict[str, Any]) -> Output:
+    def picture_output(cls, values: dict[str, Any]) -> Output:
         """The output options of a command that shows no view, taken out of *values*."""
         return cls(
             file=values.pop("output", None),

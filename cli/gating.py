@@ -94,7 +94,7 @@ def models(context: click.Context, values: dict[str, Any]) -> Models:
     options = {name: values.pop(name) for name in LOADING}
     if options["script"]:
         stronger.add("script")
-    tables, file = configuration.settings_of(context).listed("models")
+    tables, file = configuration.settings_of(context).list_tables("models")
     return Models(
         options={n: list(v) if isinstance(v, tuple) else v for n, v in options.items() if v is not None},
         said=frozenset(stronger),
@@ -115,7 +115,7 @@ def find_subject(context: click.Context, values: Mapping[str, Any], feed: str | 
     # Two tables about one file are two models for check: none of them is meant here.
     if not found.tables:
         return None
-    subjects = found.named([values["model"]])
+    subjects = found.select([values["model"]])
     return subjects[0] if len(subjects) == 1 else None
 
 
@@ -154,7 +154,7 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
         for code, options in thresholds(row, place).items():
             numbers[code] = numbers.get(code, {}) | options
     said = frozenset(name for name in _SELECTORS if _is_said(context, name))
-    overrides, file = found.listed("overrides")
+    overrides, file = found.list_tables("overrides")
     folder = "." if file is None else file.folder
     placed = [(table, "" if file is None else file.place(("overrides", n))) for n, table in enumerate(overrides)]
     for table, place in placed:
@@ -193,7 +193,7 @@ def read_policy(context: click.Context) -> Policy:
     Raises:
         CommandError: as of :func:`policy`.
     """
-    said = configuration.settings_of(context).of_command("check", commands.load("check")).values
+    said = configuration.settings_of(context).command_settings("check", commands.load("check")).values
     return policy(context, {name: tuple(said.get(name, ())) for name in _SELECTORS} | {"train": None})
 
 
@@ -279,10 +279,10 @@ def _check_selectors(selectors: Sequence[str], place: str) -> tuple[str, ...]:
 
 
 def _rules(selectors: Sequence[str], place: str) -> dict[str, Rule]:
-    from gradtool.engine.gate.selection import named
+    from gradtool.engine.gate.selection import select_rules
 
     try:
-        return named(selectors)
+        return select_rules(selectors)
     except CommandError as error:
         raise CommandError(f"{place}: {error.message}", error.hint) from None
 
@@ -314,9 +314,9 @@ def accept(report: Report, before: Baseline) -> tuple[Baseline, Report]:
     from gradtool.engine.gate import baseline as baselines
     from gradtool.engine.gate.finding import EXTERNAL
 
-    renewed = before.renewed(report.all, {*report.models}, os.path.dirname(os.path.abspath(before.file)))
+    renewed = before.renew(report.all, {*report.models}, os.path.dirname(os.path.abspath(before.file)))
     left = [f for f in report.all if not baselines.accepts(f)]
-    known = [renewed.known(f) for f in report.all if baselines.accepts(f)]
+    known = [renewed.suppress(f) for f in report.all if baselines.accepts(f)]
     waived = [s for s in report.suppressed if s.kind != EXTERNAL]
     suppressed = sorted([*waived, *known], key=lambda s: s.finding.order)
     return renewed, replace(report, results=left, suppressed=suppressed, gone=0)

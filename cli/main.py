@@ -16,7 +16,7 @@ import click
 
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.script import streams as theirs
-from gradtool.engine.script.imports import guarded
+from gradtool.engine.script.imports import guard_imports
 from gradtool.engine.script.overdue import end_soon_after_ctrl_c
 
 from . import commands, configuration, help_pages, moved, streams
@@ -143,7 +143,7 @@ class CommandGroup(click.Group):
     def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """As click's, but errors and exit codes are gradtool's (``boundary.py``)."""
         call: Callable[..., Any] = super().main
-        with guarded():
+        with guard_imports():
             if not standalone_mode:
                 return call(args, *rest, standalone_mode=False, **extra)
             arguments = sys.argv[1:] if args is None else list(args)

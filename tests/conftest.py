@@ -139,8 +139,8 @@ def no_rule_raises(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             raised.append(f"{code} in {self.name}: {error!r}")
         note(self, code, error)
 
-    note = Evidence.failed
-    monkeypatch.setattr(Evidence, "failed", failed)
+    note = Evidence.note_failure
+    monkeypatch.setattr(Evidence, "note_failure", failed)
     yield
     assert raised == []
 

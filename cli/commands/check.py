@@ -118,7 +118,7 @@ def command(context: click.Context, /, **values: Any) -> int:
     words = values.pop("models")
     listed = values.pop("show_files")
     asked = gating.read_options(context, values)
-    models = asked.models.named(words)
+    models = asked.models.select(words)
     if listed:
         lines = [printable(model.target) for model in models]
         out.text(inert("".join(f"{line}\n" for line in dict.fromkeys(lines))))

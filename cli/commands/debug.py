@@ -81,7 +81,7 @@ def command(**values: Any) -> int:
     failed (marked !), with the variables of the function that called it.
     """
     color = {"auto": None, "always": True, "never": False}[values.pop("color")]
-    out = Output.for_picture(values)
+    out = Output.picture_output(values)
     prompt = Prompt(values.pop("scripts"), values.pop("batch"), color, out.ascii)
     replay, check, on_error = values.pop("replay"), values.pop("check"), values.pop("on_error")
     trust = values.pop("trust")
@@ -102,7 +102,7 @@ def command(**values: Any) -> int:
         ask = not prompt.batch and sessions.current() is None and sys.stdin.isatty() and sys.stderr.isatty()
         saved = replaying.read(replay, out, trust, check, ask)
         if values["model"] is None:
-            return replaying.check(saved, None, out) if check else prompt.over(saved.book)
+            return replaying.check(saved, None, out) if check else prompt.run_session(saved.book)
         if not check:
             raise CommandError("a saved session needs no model to go on", "--check compares it with the model")
     if values["model"] is None:
@@ -117,7 +117,7 @@ def command(**values: Any) -> int:
 
     asked = Debug.take(values)
     with open_notebook(Request.take(values, unfinished=False, post_mortem=on_error), asked, out) as book:
-        return prompt.over(book) if saved is None else replaying.check(saved, book, out)
+        return prompt.run_session(book) if saved is None else replaying.check(saved, book, out)
 
 
 class Prompt:
@@ -134,7 +134,7 @@ class Prompt:
         """Read the scripts, before the model is run."""
         self._texts = [_read(file) for file in self.scripts]
 
-    def over(self, book: Notebook) -> int:
+    def run_session(self, book: Notebook) -> int:
         """Run the session; the exit code."""
         from gradtool.viz.debugger import batch, terminal
 

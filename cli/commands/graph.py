@@ -94,7 +94,7 @@ def command(**values: Any) -> None:
     gradtool graph model.py -o near.svg --focus fc_0.w_0 --radius 3
     gradtool graph model.py -o way.png --path x..loss --color norm
     """
-    out = Output.for_picture(values)
+    out = Output.picture_output(values)
     out.watch()
     from gradtool.engine.questions.picture import Drawn
     from gradtool.engine.request.request import Request

@@ -33,7 +33,7 @@ def command(context: click.Context, /, commands: tuple[str, ...], schema: bool, 
     from ..configuration import schema as schemas
 
     if schema:
-        Output.for_picture(values).text(schemas.text())
+        Output.picture_output(values).text(schemas.text())
         return
     out = Output.take(values)
     found = configuration.settings_of(context)

@@ -141,7 +141,7 @@ def set_defaults(context: click.Context, name: str, command: click.Command, word
 
     found = settings.read(paths)
     context.meta[SETTINGS] = found
-    said = found.of_command(name, command)
+    said = found.command_settings(name, command)
     context.meta[PLACES] = said.places
     context.default_map = {name: said.values}
     for path, folder in said.written.items():

@@ -43,7 +43,9 @@ def settings(found: Settings, names: Sequence[str], all_: bool) -> list[dict[str
 
 def _command_rows(found: Settings, name: str) -> Iterator[dict[str, Any]]:
     command = commands.load(name)
-    said = {setting.key: (value, source.place(path)) for setting, value, source, path in found.said(name, command)}
+    said = {
+        setting.key: (value, source.place(path)) for setting, value, source, path in found.option_values(name, command)
+    }
     for key, setting in sorted(options.command_options(name, command).items()):
         option = next(p for p in command.params if p.name == setting.name)
         value, origin = said.get(key, (_default(option), NOBODY))

@@ -156,7 +156,7 @@ def switch(doc: str = "") -> ValueNode:
 
 def whole(least: int | None = None, most: int | None = None, doc: str = "") -> ValueNode:
     """An integer within bounds."""
-    return _bound("an integer", "integer", _whole, least, most, doc)
+    return _number_node("an integer", "integer", _whole, least, most, doc)
 
 
 def number(least: float | None = None, most: float | None = None, doc: str = "", above: bool = False) -> ValueNode:
@@ -165,10 +165,10 @@ def number(least: float | None = None, most: float | None = None, doc: str = "",
     Args:
         above: *least* itself is none.
     """
-    return _bound("a number", "number", _number, least, most, doc, above)
+    return _number_node("a number", "number", _number, least, most, doc, above)
 
 
-def _bound(
+def _number_node(
     what: str,
     kind: str,
     is_one: Callable[[Any], bool],

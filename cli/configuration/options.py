@@ -38,12 +38,12 @@ class OptionSetting:
     use: Class
 
     @property
-    def refused(self) -> str | None:
+    def refusal(self) -> str | None:
         """Why no file sets it; None where one may."""
         return self.use.why if isinstance(self.use, Never) else None
 
     @property
-    def inside(self) -> Inside | None:
+    def path_form(self) -> Inside | None:
         """Form in which it names a path; None where it names none that a file may say."""
         return self.use if isinstance(self.use, Inside) else None
 
@@ -111,7 +111,7 @@ def options_by_command() -> dict[str, dict[str, OptionSetting]]:
 
 
 @cache
-def shared_options() -> dict[str, Node]:
+def common_options() -> dict[str, Node]:
     """Return the settings outside the tables of commands: options that most commands that have them mean alike.
 
     A command whose option of that name means something else (``graph --color``) takes nothing from there.
@@ -129,7 +129,7 @@ def shared_options() -> dict[str, Node]:
 
 def takes(setting: OptionSetting) -> bool:
     """Return whether a setting outside the tables of commands applies to an option."""
-    node = shared_options().get(setting.key)
+    node = common_options().get(setting.key)
     return node is not None and _option_type(node) == _option_type(setting.node)
 
 

@@ -53,17 +53,17 @@ def resolve_inside(file: str, folder: str, place: str, use: Inside = READ) -> st
         return _glob(file, real, place)
     whole = confined.resolve(os.path.join(real, file), real)
     if whole is None:
-        raise _outside_error(file, real, place)
+        raise _error_outside(file, real, place)
     for path in () if use.writes else _links(whole):
         if confined.resolve(path, real) is None:
-            raise _outside_error(os.path.relpath(path, real), real, place)
+            raise _error_outside(os.path.relpath(path, real), real, place)
     return shorten(whole)
 
 
 def _glob(pattern: str, folder: str, place: str) -> str:
     """A pattern; all files that it stands for lie below *folder*."""
     if os.pardir in pattern.replace(os.sep, "/").split("/") or os.path.isabs(pattern):
-        raise _outside_error(pattern, folder, place)
+        raise _error_outside(pattern, folder, place)
     whole = os.path.join(glob.escape(folder), pattern)
     for path in glob.glob(whole, recursive=True):
         resolve_inside(os.path.relpath(path, folder), folder, place)
@@ -76,7 +76,7 @@ def _links(path: str) -> Iterator[str]:
         yield from (p for p in (os.path.join(at, name) for name in (*folders, *files)) if os.path.islink(p))
 
 
-def _outside_error(file: str, folder: str, place: str) -> ConfigurationError:
+def _error_outside(file: str, folder: str, place: str) -> ConfigurationError:
     lexically = os.path.normpath(os.path.join(folder, file))
     leads = confined.resolve(os.path.dirname(lexically), folder) is not None and os.path.lexists(lexically)
     what = "is a link that leads" if leads and os.path.islink(lexically) else "lies"

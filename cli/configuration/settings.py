@@ -23,10 +23,10 @@ def table() -> TableNode:
     """Everything that may stand in a file."""
     by_command = options.options_by_command()
     every = [setting for settings in by_command.values() for setting in settings.values()]
-    refused = {setting.key: setting.refused for setting in every if setting.refused is not None}
-    some = {setting.key for setting in every if setting.refused is None}
+    refused = {setting.key: setting.refusal for setting in every if setting.refusal is not None}
+    some = {setting.key for setting in every if setting.refusal is None}
     # One that is refused in some commands alone is set in the tables of the others.
-    shared = {key: node for key, node in options.shared_options().items() if key not in refused}
+    shared = {key: node for key, node in options.common_options().items() if key not in refused}
     members: dict[str, Any] = {
         **shared,
         **gate.TABLES,
@@ -46,8 +46,8 @@ _MEANINGS: Final = "it means different things in different commands: set it in t
 def _command_table(name: str) -> TableNode:
     """Return the node for the table of a command."""
     settings = options.command_options(name, commands.load(name)).values()
-    refused = {s.key: s.refused for s in settings if s.refused is not None}
-    own = {s.key: s.node for s in settings if s.refused is None}
+    refused = {s.key: s.refusal for s in settings if s.refusal is not None}
+    own = {s.key: s.node for s in settings if s.refusal is None}
     forms = {options.section(form)[-1]: _command_table(form) for form in commands.forms(name)}
     return TableNode("option", {**own, **forms}, refused=refused, doc=_doc(name))
 
@@ -94,25 +94,27 @@ class Settings:
 
     sources: Sequence[ConfigurationFile]
 
-    def of_command(self, name: str, command: click.Command) -> Said:
+    def command_settings(self, name: str, command: click.Command) -> Said:
         """Return the settings for a command."""
         told = Said({}, {}, {})
-        for setting, value, source, path in self.said(name, command):
+        for setting, value, source, path in self.option_values(name, command):
             resolved = _resolve(value, setting, source, path)
             told.values[setting.name] = resolved
             told.places[setting.name] = f"{source.place(path)}: {path[-1]}"
-            if setting.inside is not None:
-                told.written.update(dict.fromkeys(paths.output_paths(resolved, setting.inside), source.folder))
+            if setting.path_form is not None:
+                told.written.update(dict.fromkeys(paths.output_paths(resolved, setting.path_form), source.folder))
         return told
 
-    def said(self, name: str, command: click.Command) -> Iterator[tuple[OptionSetting, Any, ConfigurationFile, Path]]:
+    def option_values(
+        self, name: str, command: click.Command
+    ) -> Iterator[tuple[OptionSetting, Any, ConfigurationFile, Path]]:
         """Yield the settings for a command, the stronger later: option, value, file and key."""
         settings = options.command_options(name, command) if self.sources else {}
         tables = {*gate.TABLES, *commands.every()}  # --backward has the name of a command
         section = options.section(name)
         for source in self.sources:
             for key, setting in settings.items():
-                if key in source.values and key not in tables and setting.refused is None and options.takes(setting):
+                if key in source.values and key not in tables and setting.refusal is None and options.takes(setting):
                     yield setting, source.values[key], source, (key,)
             table = source.values
             for part in section:
@@ -127,14 +129,14 @@ class Settings:
             if name in source.values:
                 yield source.values[name], source
 
-    def merged(self, name: str) -> dict[str, Any]:
+    def table(self, name: str) -> dict[str, Any]:
         """A table of the gate, key by key; the stronger file's keys count."""
         told: dict[str, Any] = {}
         for values, _ in self.tables(name):
             told |= values
         return told
 
-    def listed(self, name: str) -> tuple[list[Mapping[str, Any]], ConfigurationFile | None]:
+    def list_tables(self, name: str) -> tuple[list[Mapping[str, Any]], ConfigurationFile | None]:
         """A list of tables of the gate, from the strongest file that has it, and that file."""
         *_, (values, source) = [([], None), *self.tables(name)]
         return list(values), source
@@ -142,11 +144,11 @@ class Settings:
 
 def _resolve(value: Any, setting: OptionSetting, source: ConfigurationFile, path: Path) -> Any:
     """A value with its paths as they are meant: relative to the folder of the file, and below it."""
-    if setting.inside is None:
+    if setting.path_form is None:
         return value
     if isinstance(value, list):
         return [_resolve(v, setting, source, path) for v in value]
-    return paths.resolve(value, setting.inside, source, path)
+    return paths.resolve(value, setting.path_form, source, path)
 
 
 def read(names: Sequence[str]) -> Settings:

@@ -105,7 +105,7 @@ class Extension:
 
     def _guard(self, name: str, act: Callable[[str], Any], text: str) -> Callable[[str], Any]:
         def magic(line: str) -> Any:
-            with self.session.aside(), sessions.within(self.session):
+            with self.session.aside(), sessions.enter_session(self.session):
                 try:
                     return act(line)
                 except Failed:

@@ -93,7 +93,7 @@ def assert_all_parameters_get_gradients(
         case = model.case(Why())
         subjects, answers = case.subjects(), case.answers()
         selection = model.selection()
-        spared = {*map(selection.shown, selection.select("except_", patterns, SILENT, parameters_only=True))}
+        spared = {*map(selection.display_name, selection.select("except_", patterns, SILENT, parameters_only=True))}
     lacking = [a for a in (_remove_spared(a, spared) for a in answers if _lacks(a, zero)) if a is not None]
     return _parameters(lacking, len(subjects))
 

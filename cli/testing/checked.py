@@ -60,8 +60,8 @@ class Gate:
         """
         with self.here():
             if self.place and _same(path, self.place):
-                return [s for s in self.asked.models.configured() if not os.path.exists(s.file)]
-            return self.asked.models.named([os.path.relpath(path)])
+                return [s for s in self.asked.models.list_configured() if not os.path.exists(s.file)]
+            return self.asked.models.select([os.path.relpath(path)])
 
     def names(self, path: str) -> bool:
         """Return whether the configuration names a file, or is in it and names models that are no files."""
@@ -71,7 +71,7 @@ class Gate:
     def files(self) -> list[str]:
         """The files of the models that are configured, absolute."""
         with self.here():
-            told = [s.file if os.path.exists(s.file) else self.place for s in self.asked.models.configured()]
+            told = [s.file if os.path.exists(s.file) else self.place for s in self.asked.models.list_configured()]
         return [os.path.normpath(os.path.join(self.folder, file)) for file in dict.fromkeys(told)]
 
     def report(self, subject: Subject, all_: Sequence[Subject]) -> Report:
@@ -100,7 +100,7 @@ class Gate:
         except CommandError as error:
             self._reports |= {id(subject): error for subject in all_}
             return
-        self._reports |= {id(s): whole.of(n.name) for s, n in zip(all_, named, strict=True)}
+        self._reports |= {id(s): whole.select_model(n.name) for s, n in zip(all_, named, strict=True)}
 
     def fails(self, report: Report) -> bool:
         """Return whether ``gradtool check`` would fail."""
@@ -146,7 +146,7 @@ def _gate(config: Any, folder: str) -> Gate:
             del values[name]
         on = values.pop("backend"), values.pop("device"), values.pop("precision"), values.pop("threads")
         asked = gating.read_options(context, values)
-        _, source = configuration.settings_of(context).listed("models")
+        _, source = configuration.settings_of(context).list_tables("models")
     except click.BadParameter as error:
         told = configuration.explain(error)
         assert isinstance(told, (click.BadParameter, CommandError))

@@ -27,7 +27,7 @@ from gradtool.engine.questions.nan import Births, Nan
 from gradtool.engine.recorders import live as running
 from gradtool.engine.request.request import Request
 from gradtool.engine.script import sessions
-from gradtool.engine.script.calls import running as frames_running
+from gradtool.engine.script.calls import frame_names as frames_running
 from gradtool.engine.script.paths import is_users
 
 from ..live import Context, Live
@@ -96,7 +96,7 @@ class TestedSession(Live):
         self.backpropagated.append(("append_backward", loss, {}))
 
     @contextlib.contextmanager
-    def about(
+    def loss_request(
         self,
         loss: Any,
         names: Mapping[str, Any],
@@ -138,13 +138,13 @@ class TestedSession(Live):
         before = self.loss, self._names
         self.loss, self._names = loss, {**self._values, **names}
         try:
-            with self.aside(), sessions.within(self):
+            with self.aside(), sessions.enter_session(self):
                 yield Request(self.name)
         finally:
             self.loss, self._names = before
 
     def births_of(self, request: Request) -> Births:
-        """Return the places where NaN and infinity are born in the model of a request that :meth:`about` gave.
+        """Return the places where NaN and infinity are born in the model of a request that :meth:`loss_request` gave.
 
         What was born forward, before anyone asked, was seen by :attr:`hunt`.
         """
@@ -186,12 +186,12 @@ class TestedSession(Live):
 
 @contextlib.contextmanager
 def open_model(request: Request, **needs: Any) -> Iterator[Model]:
-    """The model of a request that :meth:`TestedSession.about` gave.
+    """The model of a request that :meth:`TestedSession.loss_request` gave.
 
     Args:
         needs: what a question needs of it, as its ``needs`` say.
     """
-    with opening.opened(request.change(**needs)) as model:
+    with opening.open_model(request.change(**needs)) as model:
         yield model
 
 
@@ -256,7 +256,7 @@ def request_for(
 
     Args:
         feed: arrays by name for a static program.
-        graph_will_do: see :meth:`TestedSession.about`.
+        graph_will_do: see :meth:`TestedSession.loss_request`.
 
     Raises:
         UsageError: *loss* is a Tensor, and no test is watched; or it is no loss.
@@ -270,7 +270,7 @@ def request_for(
             names["function"] = loss
             with running.listen():
                 loss = _loss_in(loss())
-        yield holder, stack.enter_context(holder.about(loss, names, feed, graph_will_do=graph_will_do))
+        yield holder, stack.enter_context(holder.loss_request(loss, names, feed, graph_will_do=graph_will_do))
 
 
 def _loss_in(value: Any) -> Any:

@@ -14,7 +14,7 @@ def is_marked(file: Path) -> bool:
     from gradtool.engine.gate import subject
 
     try:
-        return subject.marked(file.read_bytes())
+        return subject.has_marker(file.read_bytes())
     except OSError:
         return False
 

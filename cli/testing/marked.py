@@ -33,7 +33,7 @@ class HeldEvidence(Evidence):
         super().__init__(request, holder.name)
         self._holder, self._wanted = holder, wanted
 
-    def asked(self, code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    def collect(self, code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         """As in the base; rules that would run the test once more are left out, which rule GT901 tells.
 
         Raises:
@@ -49,7 +49,7 @@ class HeldEvidence(Evidence):
                     f"{code} cannot be applied to a test: {refused.message}",
                     "put the model into a file of its own: pytest --gradtool FILE checks it",
                 ) from None
-            self.untried(f"{code} was not applied: it runs the model once more")
+            self.note_untried(f"{code} was not applied: it runs the model once more")
 
     @cached_property
     def births(self) -> Births:
@@ -99,14 +99,16 @@ def _report(holder: held.TestedSession, words: dict[str, Any]) -> Report:
             "call backward() in the test, or use assert_all_parameters_get_gradients(loss)",
         )
     _, loss, names = passes[-1]
-    with holder.about(loss, names) as request:
+    with holder.loss_request(loss, names) as request:
         evidence = HeldEvidence(request, holder, selection.select)
         others = dict.fromkeys(_name(other, known) for _, other, known in passes[:-1] if other is not loss)
         others.pop(_name(loss, names), None)  # an earlier step of the same loop
         if others:
             evidence.incomplete = True
-            evidence.untried(f"the gradients of {', '.join(others)}: looked at is the last backward pass of a test")
-        results = checking.applied(evidence, selection)
+            evidence.note_untried(
+                f"the gradients of {', '.join(others)}: looked at is the last backward pass of a test"
+            )
+        results = checking.judge_evidence(evidence, selection)
     return Report(results, [holder.name], selection.rules(), os.getcwd(), Severity(fail_on))
 
 

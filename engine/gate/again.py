@@ -13,7 +13,7 @@ SEEDS = (1, 2)
 
 
 @contextmanager
-def with_seed(by: int, request: Request) -> Iterator[Request]:
+def shift_seeds(by: int, request: Request) -> Iterator[Request]:
     """The request with other seeds, which also the seeds are that the file sets itself."""
-    with seeds.shifted(by):
+    with seeds.shift_seeds(by):
         yield request.change(seed=request.run.seed + by)

@@ -62,28 +62,28 @@ class Baseline:
         new, known = [], []
         here = {self._name(model) for model in models}
         for finding in found:
-            fingerprint = self._placed(finding).fingerprint
+            fingerprint = self._place(finding).fingerprint
             if finding.code not in _NOT_ACCEPTED and left[fingerprint] > 0:
                 left[fingerprint] -= 1
-                known.append(self.known(finding))
+                known.append(self.suppress(finding))
             else:
                 new.append(finding)
         ours = Counter(entry["fingerprint"] for entry in self.entries if entry["model"] in here)
         gone = sum(min(count, ours[fingerprint]) for fingerprint, count in left.items())
         return new, known, gone
 
-    def known(self, finding: Finding) -> Suppressed:
+    def suppress(self, finding: Finding) -> Suppressed:
         """A finding that stands here."""
         return Suppressed(finding, EXTERNAL, f"known: {os.path.basename(self.file)}")
 
-    def renewed(self, found: Sequence[Finding], models: Collection[str], root: str) -> Baseline:
+    def renew(self, found: Sequence[Finding], models: Collection[str], root: str) -> Baseline:
         """The baseline with what is found in *models*; what it says of other models stays."""
         here = {self._name(model) for model in models}
         others = [entry for entry in self.entries if entry["model"] not in here]
-        entries = [*others, *(_entry(self._placed(f), root) for f in found if f.code not in _NOT_ACCEPTED)]
+        entries = [*others, *(_entry(self._place(f), root) for f in found if f.code not in _NOT_ACCEPTED)]
         return replace(self, entries=sorted(entries, key=_order))
 
-    def _placed(self, finding: Finding) -> Finding:
+    def _place(self, finding: Finding) -> Finding:
         """A finding with its model's name as it is seen from the folder of this file, wherever somebody checks from."""
         return replace(finding, model=self._name(finding.model))
 
@@ -113,7 +113,7 @@ def accepts(finding: Finding) -> bool:
 def _entry(finding: Finding, root: str) -> dict[str, Any]:
     return {
         "code": finding.code,
-        "file": None if finding.spot is None else finding.spot.beneath(root),
+        "file": None if finding.spot is None else finding.spot.relative_path(root),
         "fingerprint": finding.fingerprint,
         "message": finding.message,
         "model": finding.model,

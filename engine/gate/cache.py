@@ -60,7 +60,7 @@ class ResultCache:
         if data is None:
             return None
         try:
-            return CheckedModel.of(data) if self._holds(data["used"]) else None
+            return CheckedModel.read(data) if self._holds(data["used"]) else None
         except (KeyError, TypeError, ValueError, AttributeError):
             return None  # it is no entry
 
@@ -89,10 +89,10 @@ class ResultCache:
     def recall_rules(self) -> None:
         """Have the table of rules from here, so that none is loaded only to be named."""
         data = _read(os.path.join(self._folder, self.stamp, "rules.json"))
-        if data is None or rules.loaded():
+        if data is None or rules.are_loaded():
             return
         try:
-            rules.recalled([_rule(card) for card in data["rules"]])
+            rules.recall([_rule(card) for card in data["rules"]])
         except (KeyError, TypeError, ValueError):
             return
 
@@ -114,7 +114,7 @@ class ResultCache:
         """Of everything that is installed and may decide about an answer."""
         # Not platform.platform(), which asks another process for the processor.
         system = (sys.platform, platform.release(), platform.machine(), *platform.libc_ver())
-        parts = [_FORM, sys.version, *system, gradtool.__version__, *_installed(), sys.executable]
+        parts = [_FORM, sys.version, *system, gradtool.__version__, *_installation(), sys.executable]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
     @cached_property
@@ -126,11 +126,11 @@ class ResultCache:
         """Return whether everything that a run used is unchanged."""
         if any(self._digest(file) != digest for file, digest in used["files"].items()):
             return False
-        if any(unchanged.listing(folder) != names for folder, names in used["folders"].items()):
+        if any(unchanged.folder_digest(folder) != names for folder, names in used["folders"].items()):
             return False
-        if any(unchanged.beside(folder, used["names"]) != there for folder, there in used["beside"].items()):
+        if any(unchanged.find_shadows(folder, used["names"]) != there for folder, there in used["beside"].items()):
             return False
-        if any(unchanged.hashed(os.environ.get(name)) != value for name, value in used["variables"].items()):
+        if any(unchanged.hash_text(os.environ.get(name)) != value for name, value in used["variables"].items()):
             return False
         return used["environment"] is None or used["environment"] == unchanged.environment()
 
@@ -141,7 +141,7 @@ class ResultCache:
         return self._digests[file]
 
 
-def _installed() -> Iterable[str]:
+def _installation() -> Iterable[str]:
     """Sizes and times of gradtool's own files and of the packages that compute."""
     folders = [*gradtool.__path__]
     for part in ("engine", "paddle", "viz"):

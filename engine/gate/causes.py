@@ -53,7 +53,7 @@ def roots(found: Sequence[Finding]) -> list[Finding]:
         for cause in [f for f in left if f.code in row.causes]:
             effects = [f for f in left if f is not cause and f.code in row.effects and _comes_of(f, cause, row)]
             if effects:
-                left = [_explaining(f, effects) if f is cause else f for f in left if f not in effects]
+                left = [_merge_effects(f, effects) if f is cause else f for f in left if f not in effects]
     return left
 
 
@@ -80,7 +80,7 @@ def _comes_of(effect: Finding, cause: Finding, row: Absorbs) -> bool:
     return None not in ends and len({(s.file, s.line) for s in ends if s is not None}) == 1
 
 
-def _explaining(cause: Finding, effects: Sequence[Finding]) -> Finding:
+def _merge_effects(cause: Finding, effects: Sequence[Finding]) -> Finding:
     """Return a finding with the parameters, sentences and severity of those that it explains."""
     of_parameters = [f for f in effects if f.subject and f.code.startswith(_OF_PARAMETERS)]
     names = [name for f in of_parameters for name in (f.subject, *f.also) if name != cause.subject]

@@ -58,18 +58,18 @@ class Check:
             self.cache.recall_rules()
         names = [m.target for m in models]
         jobs = [
-            Job(subject=m, selection=self._selection(m), timeout=self.timeout, golden=self._kept(m, names))
+            Job(subject=m, selection=self._selection(m), timeout=self.timeout, golden=self._golden_file(m, names))
             for m in models
         ]
         if self.golden is not None or self.update:
             self._golden(jobs, notes)
         results = self._results(jobs)
-        return judging.reported(jobs, results, self.policy, os.getcwd(), self.baseline, self.fail_on)
+        return judging.report_models(jobs, results, self.policy, os.getcwd(), self.baseline, self.fail_on)
 
     def _selection(self, model: Subject) -> Selection:
-        return replace(self.policy.of(model), golden=self.golden is not None)
+        return replace(self.policy.selection_for(model), golden=self.golden is not None)
 
-    def _kept(self, model: Subject, models: Sequence[str]) -> str | None:
+    def _golden_file(self, model: Subject, models: Sequence[str]) -> str | None:
         """The file that keeps the graph of a model."""
         if self.golden is None:
             return None
@@ -111,15 +111,15 @@ class Check:
         if len(jobs) != 1 or self.cache is None or not _lies_in_files(jobs[0]):
             from . import checking
 
-            return [checking.checked(job, strict=len(jobs) == 1) for job in jobs]
+            return [checking.check_model(job, strict=len(jobs) == 1) for job in jobs]
         known = self.cache.find(jobs[0])
         if known is not None:
             _say(known)
             return [known]
         from . import checking, printed
 
-        with printed.keeping() as said:
-            result = checking.watched(jobs[0], strict=True)
+        with printed.keep_output() as said:
+            result = checking.check_and_record(jobs[0], strict=True)
         self._keep([(jobs[0], replace(result, said=said.text))])
         return [result]
 

@@ -32,9 +32,9 @@ class Job:
         return {"subject": self.subject.data(), "selection": self.selection.data(), "golden": self.golden}
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Job:
+    def read(cls, data: Mapping[str, Any]) -> Job:
         """Read a job from what :meth:`data` returned."""
-        subject, selection = Subject.of(data["subject"]), Selection.of(data["selection"])
+        subject, selection = Subject.read(data["subject"]), Selection.read(data["selection"])
         return cls(subject=subject, selection=selection, golden=data["golden"])
 
 
@@ -61,20 +61,20 @@ class CheckedModel:
     def data(self) -> dict[str, Any]:
         """As JSON's types."""
         return {
-            "findings": [f.stored() for f in self.findings],
+            "findings": [f.pack() for f in self.findings],
             "waivers": [w.data() for w in self.waivers],
             "said": self.said,
             "unasked": list(self.unasked),
-            "scope": None if self.scope is None else self.scope.stored(),
+            "scope": None if self.scope is None else self.scope.pack(),
             "used": self.used,
         }
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> CheckedModel:
+    def read(cls, data: Mapping[str, Any]) -> CheckedModel:
         """Read a result from what :meth:`data` returned."""
         return cls(
-            findings=[Finding.restored(f) for f in data["findings"]],
-            waivers=[Waiver.of(w) for w in data["waivers"]],
+            findings=[Finding.unpack(f) for f in data["findings"]],
+            waivers=[Waiver.read(w) for w in data["waivers"]],
             said=data["said"],
             unasked=tuple(data["unasked"]),
             scope=None if data["scope"] is None else WatchedPart(**data["scope"]),

@@ -14,7 +14,7 @@ from ..core.errors import GradtoolError
 from ..core.source import is_installed
 from ..request.request import Request
 from ..script import imports, interrupting, showing
-from ..script.users_code import raised_at, stack_of
+from ..script.users_code import error_line, stack_of
 from . import failures, rules, waivers
 from .causes import roots
 from .checked import CheckedModel, Job
@@ -45,17 +45,17 @@ def findings(
     Raises:
         CommandError: there is no such model or golden file, or a selector stands for no rule.
     """
-    return applied(Evidence(request, name, feed, golden), selection)
+    return judge_evidence(Evidence(request, name, feed, golden), selection)
 
 
-def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
+def judge_evidence(evidence: Evidence, selection: Selection) -> list[Finding]:
     """Return the findings in a model that there is evidence of; as :func:`findings`."""
     with contextlib.closing(evidence), showing.once():
-        found = [_weighed(f, selection) for f in _found(evidence, selection)]
+        found = [_weigh(f, selection) for f in _find(evidence, selection)]
         return roots([replace(f, scope=evidence.scope) for f in found])
 
 
-def checked(job: Job, *, strict: bool = False) -> CheckedModel:
+def check_model(job: Job, *, strict: bool = False) -> CheckedModel:
     """Check a model: every finding, also where several have one cause, and the waivers in its files.
 
     Args:
@@ -64,41 +64,41 @@ def checked(job: Job, *, strict: bool = False) -> CheckedModel:
     Raises:
         CommandError: a selector stands for no rule; there is no such model, and *strict* is set.
     """
-    result, _ = _checked(job, strict)
+    result, _ = _check(job, strict)
     return result
 
 
-def watched(job: Job, *, strict: bool = False) -> CheckedModel:
+def check_and_record(job: Job, *, strict: bool = False) -> CheckedModel:
     """Check a model, and record what it depended on if this process watches no other yet.
 
     Args:
-        strict: as in :func:`checked`.
+        strict: as in :func:`check_model`.
 
     Raises:
-        CommandError: as in :func:`checked`.
+        CommandError: as in :func:`check_model`.
     """
     from . import usage, warming
 
     warming.load()
     subject = job.subject
     presses = interrupting.presses()
-    with usage.recorded() as used:
-        result, origins = _checked(job, strict)
+    with usage.record_usage() as used:
+        result, origins = _check(job, strict)
     if subject.options.get("write") or subject.options.get("limit") is not None or interrupting.presses() != presses:
         return result  # what it writes is to be written; what comes in time, or until Ctrl-C, comes once
     is_file = os.path.isfile(subject.file)
     folder = os.path.dirname(os.path.abspath(subject.file)) if is_file else None
-    return replace(result, used=used.told(origins, folder, [subject.file] if is_file else []))
+    return replace(result, used=used.data(origins, folder, [subject.file] if is_file else []))
 
 
-def _checked(job: Job, strict: bool) -> tuple[CheckedModel, dict[str, str]]:
+def _check(job: Job, strict: bool) -> tuple[CheckedModel, dict[str, str]]:
     """Check a model; return by name also the files of the modules that were looked for."""
     subject = job.subject
-    return _of_evidence(Evidence(subject.request(), subject.name, subject.feed, job.golden), job, strict)
+    return _check_evidence(Evidence(subject.request(), subject.name, subject.feed, job.golden), job, strict)
 
 
 def weigh(evidence: Evidence, job: Job, read: Callable[[Evidence], None]) -> CheckedModel:
-    """Return what comes of a model as :func:`checked` does, of evidence that somebody else reads as well.
+    """Return what comes of a model as :func:`check_model` does, of evidence that somebody else reads as well.
 
     Args:
         read: reads the run before the rules do, of which some close it.
@@ -106,18 +106,18 @@ def weigh(evidence: Evidence, job: Job, read: Callable[[Evidence], None]) -> Che
     Raises:
         CommandError, GradtoolError: there is no such model, it cannot be asked, or *read* raises.
     """
-    return _of_evidence(evidence, job, True, read)[0]
+    return _check_evidence(evidence, job, True, read)[0]
 
 
-def _of_evidence(
+def _check_evidence(
     evidence: Evidence, job: Job, strict: bool, read: Callable[[Evidence], None] | None = None
 ) -> tuple[CheckedModel, dict[str, str]]:
     subject = job.subject
-    with imports.guarded() as guard, contextlib.closing(evidence), showing.once():
+    with imports.guard_imports() as guard, contextlib.closing(evidence), showing.once():
         guard.origins.clear()
         if read is not None:
             read(evidence)
-        found = _found(evidence, job.selection, ModelError if strict else CommandError)
+        found = _find(evidence, job.selection, ModelError if strict else CommandError)
         origins = dict(guard.origins)
         scope = evidence.scope
     modules = (file for name, file in origins.items() if file.endswith(".py") and not source.is_ours(name))
@@ -138,28 +138,28 @@ def _waivers(files: Iterable[str]) -> list[waivers.Waiver]:
     told = []
     for file in named.values():
         linecache.checkcache(file)
-        told += waivers.in_source(file, "".join(linecache.getlines(file)))
+        told += waivers.find_waivers(file, "".join(linecache.getlines(file)))
     return told
 
 
-def _found(evidence: Evidence, selection: Selection, refused: type[CommandError] = ModelError) -> list[Finding]:
+def _find(evidence: Evidence, selection: Selection, refused: type[CommandError] = ModelError) -> list[Finding]:
     found: list[Finding] = []
     chosen = selection.rules()
     try:
         for rule in chosen:
-            with failures.kept(rule, evidence):
-                found += _by(rule, evidence, selection)
+            with failures.keep_going(rule, evidence):
+                found += _apply_rule(rule, evidence, selection)
     except (refused, GradtoolError) as error:
         if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
             known = {f.code for f in found}
             found += [f for f in _reasons(evidence, selection, chosen) if f.code not in known]
-            found.append(_unloaded(evidence.name, error))
+            found.append(_load_failure(evidence.name, error))
     return found + failures.findings(evidence, chosen)
 
 
-def _by(rule: Rule, evidence: Evidence, selection: Selection) -> Iterator[Finding]:
+def _apply_rule(rule: Rule, evidence: Evidence, selection: Selection) -> Iterator[Finding]:
     told = rule.findings(evidence, selection.options.get(rule.code), selection.special(rule.code))
-    return evidence.asked(rule.code, told)
+    return evidence.collect(rule.code, told)
 
 
 def _reasons(evidence: Evidence, selection: Selection, chosen: Iterable[Rule]) -> list[Finding]:
@@ -170,19 +170,19 @@ def _reasons(evidence: Evidence, selection: Selection, chosen: Iterable[Rule]) -
     found: list[Finding] = []
     for rule in chosen:
         with contextlib.suppress(Exception):  # the error itself is told in any case
-            found += _by(rule, evidence, selection) if rule.explains else ()
+            found += _apply_rule(rule, evidence, selection) if rule.explains else ()
     return found
 
 
-def _weighed(finding: Finding, selection: Selection) -> Finding:
+def _weigh(finding: Finding, selection: Selection) -> Finding:
     return replace(finding, severity=selection.severities.get(finding.code, finding.severity))
 
 
-def _unloaded(name: str, error: CommandError | GradtoolError) -> Finding:
+def _load_failure(name: str, error: CommandError | GradtoolError) -> Finding:
     rule = rules.every()[UNLOADED]
     cause = error.__cause__ if isinstance(error, ModelError) and error.__cause__ is not None else error
     users = isinstance(error, (ModelError, GradtoolError))
-    spot = Spot.of(raised_at(cause)) if users else None
+    spot = Spot.locate(error_line(cause)) if users else None
     if spot is not None and is_installed(spot.file):
         spot = None  # nothing of the user's had a part in it
     frames = tuple(stack_of(cause)) if spot is not None else ()

@@ -37,7 +37,7 @@ class Models:
     folder: str = "."
     place: str = ""
 
-    def named(self, words: Sequence[str]) -> list[Subject]:
+    def select(self, words: Sequence[str]) -> list[Subject]:
         """The models that words of a command line stand for, each once, in the order of the words.
 
         Args:
@@ -55,12 +55,12 @@ class Models:
 
     def _each(self, words: Sequence[str]) -> Iterator[Subject]:
         if not words:
-            yield from self._without_words()
+            yield from self._default_models()
         for word in words:
             if self._as_module:
-                yield from self._of_file(word)  # a package lies in a folder of its name, which is not searched
+                yield from self._find_in_file(word)  # a package lies in a folder of its name, which is not searched
             elif os.path.isdir(word):
-                there = [*self._in_folder(word)]
+                there = [*self._find_in_folder(word)]
                 if not there:
                     raise CommandError(
                         f"no models in {word}", "a line '# gradtool: model' in a file, or [[models]] in gradtool.toml"
@@ -71,17 +71,17 @@ class Models:
                 if not files:
                     raise CommandError(f"no file matches {word}")
                 for file in files:
-                    yield from self._of_file(file)
+                    yield from self._find_in_file(file)
             else:
-                yield from self._of_file(word)
+                yield from self._find_in_file(word)
 
     @property
     def _as_module(self) -> bool:
         """True if the words are names of modules, as behind ``python -m``."""
         return bool(self.options.get("as_module"))
 
-    def _without_words(self) -> Iterator[Subject]:
-        there = [*self.configured()] or [*self._in_folder(os.curdir)]
+    def _default_models(self) -> Iterator[Subject]:
+        there = [*self.list_configured()] or [*self._find_in_folder(os.curdir)]
         if not there:
             raise CommandError(
                 "no model is named, and none is configured",
@@ -89,17 +89,17 @@ class Models:
             )
         yield from there
 
-    def configured(self) -> Iterator[Subject]:
+    def list_configured(self) -> Iterator[Subject]:
         """The models of the configuration file, in its order."""
         for number, table in enumerate(self.tables, 1):
-            target = self._beside(str(table["target"]))
+            target = self._target_path(str(table["target"]))
             rest = {k: v for k, v in table.items() if k != "target"}
             if "feed" in rest:
                 rest["feed"] = _as_here(os.path.join(self.folder, str(rest["feed"])))
             place = f"{self.place}: model {number}"
-            yield self._told(subject.read(target, rest, self._usual(target), place))
+            yield self._apply_options(subject.read(target, rest, self._usual(target), place))
 
-    def _beside(self, target: str) -> str:
+    def _target_path(self, target: str) -> str:
         """A path of the configuration file as the current folder has it; what is no file is a module."""
         path, colon, function = target.rpartition(":")
         if not (colon and path and function.isidentifier()):
@@ -112,18 +112,18 @@ class Models:
     def _usual(self, target: str) -> Subject:
         return Subject(name=name_of(target), target=target, feed=self.feed, options=self.options)
 
-    def _told(self, model: Subject) -> Subject:
+    def _apply_options(self, model: Subject) -> Subject:
         """With what the command line says, which is stronger than a table."""
         feed = self.feed if "feed" in self.said else model.feed
         return replace(
             model, feed=feed, options={**model.options, **{n: self.options[n] for n in self.said & {*self.options}}}
         )
 
-    def _of_file(self, word: str) -> Iterator[Subject]:
+    def _find_in_file(self, word: str) -> Iterator[Subject]:
         """The models of one word that is no folder and no glob."""
         session = sessions.current()
         live = word == "-" or (session is not None and session.has(word.partition(":")[0]))
-        configured = [] if live else [s for s in self.configured() if _is_meant(s, word)]
+        configured = [] if live else [s for s in self.list_configured() if _is_meant(s, word)]
         if configured:
             yield from configured
             return
@@ -133,23 +133,23 @@ class Models:
             yield self._usual(word)
             return
         data = _read(word)
-        if not subject.marked(data):
+        if not subject.has_marker(data):
             yield self._usual(word)
             return
-        for model in subject.in_file(word, data, self._usual(word)):
-            yield self._told(
-                replace(model, feed=_beside_file(model.feed, word) if model.feed != self.feed else self.feed)
+        for model in subject.read_subjects(word, data, self._usual(word)):
+            yield self._apply_options(
+                replace(model, feed=_feed_path(model.feed, word) if model.feed != self.feed else self.feed)
             )
 
-    def _in_folder(self, folder: str) -> Iterator[Subject]:
+    def _find_in_folder(self, folder: str) -> Iterator[Subject]:
         """The models in a folder and below, in the order of their paths."""
-        configured = [s for s in self.configured() if _is_below(s.file, folder)]
+        configured = [s for s in self.list_configured() if _is_below(s.file, folder)]
         files = {os.path.abspath(s.file) for s in configured}
         told: list[tuple[str, Subject]] = [(s.file, s) for s in configured]
         for file in _files(folder):
-            if os.path.abspath(file) in files or not subject.marked(_read(file)):
+            if os.path.abspath(file) in files or not subject.has_marker(_read(file)):
                 continue
-            told += [(file, s) for s in self._of_file(file)]
+            told += [(file, s) for s in self._find_in_file(file)]
         yield from (s for _, s in sorted(told, key=lambda pair: os.path.abspath(pair[0])))
 
 
@@ -218,7 +218,7 @@ def _is_below(path: str, folder: str) -> bool:
     return os.path.abspath(path).startswith(os.path.join(os.path.abspath(folder), ""))
 
 
-def _beside_file(feed: str | None, file: str) -> str | None:
+def _feed_path(feed: str | None, file: str) -> str | None:
     return None if feed is None else os.path.join(os.path.dirname(file), feed)
 
 

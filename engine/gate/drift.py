@@ -98,7 +98,7 @@ def update(request: Request, file: str, notes: Notes) -> None:
     notes.note(f"wrote {file}")
 
 
-def by_kind(*kinds: str, effects: bool = False) -> Callable[[Evidence, Options], Iterator[Hit]]:
+def look_for_changes(*kinds: str, effects: bool = False) -> Callable[[Evidence, Options], Iterator[Hit]]:
     """A look at how a model differs from its golden file: changes of these kinds; those alike are one finding.
 
     Args:

@@ -117,16 +117,16 @@ class Evidence:
         """The rule of that code could not look at all of the model."""
         self.unasked.setdefault(code, set()).add(why)
 
-    def failed(self, code: str, error: Exception) -> None:
+    def note_failure(self, code: str, error: Exception) -> None:
         """Note that the rule of that code raised: it costs itself alone."""
         self.failures.setdefault(describe_failure(error), []).append(code)
         self.not_asked(code, "")
 
-    def untried(self, what: str) -> None:
+    def note_untried(self, what: str) -> None:
         """Something was not looked at: what, and why."""
         self._untried.append(what)
 
-    def asked(self, code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    def collect(self, code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Yield the findings of the rule of that code; queries run on the way."""
         yield from findings
 
@@ -173,20 +173,20 @@ class Evidence:
     @property
     def verdicts(self) -> Verdicts:
         """Answers of ``why`` about every parameter, of a file that ended well."""
-        answers = self.answered
+        answers = self.early_answers
         if answers.failure is None:
             self._must_have_ended(self.run)
         return answers
 
     @cached_property
-    def answered(self) -> Verdicts:
+    def early_answers(self) -> Verdicts:
         """Answers of ``why`` about what ran, also before an error."""
         from ..questions.why import Why, case_in
 
         asked = Why(feed=self.feed)
         run = self.run
 
-        def answered(left: Loaded) -> Verdicts:
+        def answer(left: Loaded) -> Verdicts:
             case = case_in(left, run.request, asked, self)
             case.history = run.history
             if case.model is not None:
@@ -195,7 +195,7 @@ class Evidence:
             case.case = case.model = None
             return answers
 
-        return run.read("verdicts", answered)
+        return run.read("verdicts", answer)
 
     def verdicts_of(self, request: Request) -> Verdicts:
         """The same of one loss of the file.
@@ -392,10 +392,10 @@ class Evidence:
         self._close_before_another_run()
         answer = one_batch(self.request, steps, part, self.feed, self)
         if not isinstance(answer, str) and answer is not None and not answer.learned:
-            from .again import SEEDS, with_seed
+            from .again import SEEDS, shift_seeds
 
             for by in SEEDS:
-                with with_seed(by, self.request) as other:
+                with shift_seeds(by, self.request) as other:
                     again = one_batch(other, steps, part, self.feed, self)
                 if not isinstance(again, str) and again is not None and again.learned:
                     return again
@@ -454,14 +454,14 @@ class Evidence:
     def unchecked(self) -> list[str]:
         """Names that no answer accounts for."""
         parts: tuple[Callable[[], Iterable[str]], ...] = (
-            *(self._otherwise, self._of_others, self._of_births, self._of_flow, self._silent),
+            *(self._otherwise, self._others_unchecked, self._births_unchecked, self._flow_unchecked, self._silent),
         )
         told: list[str] = []
         for part in parts:
             try:
                 told += part()
             except Exception as error:
-                self.failed("GT901", error)
+                self.note_failure("GT901", error)
         return [*self._untried, *told]
 
     @property
@@ -482,14 +482,14 @@ class Evidence:
     def _otherwise(self) -> Iterable[str]:
         return [] if self._run is None else map(sentence, self._run.left.otherwise.values())
 
-    def _of_others(self) -> Iterable[str]:
+    def _others_unchecked(self) -> Iterable[str]:
         _ = self.others  # those that cannot be looked at say so
         return ()
 
-    def _of_births(self) -> Iterable[str]:
+    def _births_unchecked(self) -> Iterable[str]:
         return self.births.story.unchecked
 
-    def _of_flow(self) -> Iterable[str]:
+    def _flow_unchecked(self) -> Iterable[str]:
         flow = self.influences.story
         return [*flow.unchecked, *(f"{f.message}: not known is {f.doubt}" for f in flow.of(FactKind.MIXED) if f.doubt)]
 

@@ -22,7 +22,7 @@ class NotApplicable(CommandError):
 
 
 @contextlib.contextmanager
-def kept(rule: Rule, evidence: Evidence) -> Iterator[None]:
+def keep_going(rule: Rule, evidence: Evidence) -> Iterator[None]:
     """Note what *rule* raises inside, and go on.
 
     Raises:
@@ -35,9 +35,9 @@ def kept(rule: Rule, evidence: Evidence) -> Iterator[None]:
     except (CommandError, GradtoolError) as error:
         if not stands(evidence):
             raise
-        evidence.failed(rule.code, error)
+        evidence.note_failure(rule.code, error)
     except Exception as error:
-        evidence.failed(rule.code, error)
+        evidence.note_failure(rule.code, error)
 
 
 def findings(evidence: Evidence, chosen: Iterable[Rule]) -> list[Finding]:
@@ -45,11 +45,11 @@ def findings(evidence: Evidence, chosen: Iterable[Rule]) -> list[Finding]:
     if all(rule.code != UNCHECKED for rule in chosen):
         return []
     rule = rules.every()[UNCHECKED]
-    told = [f"{_named(codes)}: {why}" for why, codes in evidence.failures.items()]
+    told = [f"{_rule_names(codes)}: {why}" for why, codes in evidence.failures.items()]
     return [Finding(rule.code, rule.name, rule.severity, evidence.name, "", text, None) for text in told]
 
 
-def _named(codes: Iterable[str]) -> str:
+def _rule_names(codes: Iterable[str]) -> str:
     """Return the rules that an error cost; GT901 only looks where others do."""
     own = dict.fromkeys(codes)
     return ", ".join([code for code in own if code != UNCHECKED] or own)

@@ -44,7 +44,7 @@ class Spot:
     text: str
 
     @classmethod
-    def of(cls, location: Location | Place) -> Spot | None:
+    def locate(cls, location: Location | Place) -> Spot | None:
         """The innermost line of the user's; None where it is not known."""
         if isinstance(location, Place):
             place = (location.path, location.line) if location else None
@@ -60,9 +60,9 @@ class Spot:
 
     def data(self, root: str) -> dict[str, Any]:
         """Return the place in JSON's types; the path is relative to *root*."""
-        return {"file": self.beneath(root), "line": self.line, "column": self.column}
+        return {"file": self.relative_path(root), "line": self.line, "column": self.column}
 
-    def beneath(self, root: str) -> str:
+    def relative_path(self, root: str) -> str:
         """The path relative to *root* with ``/`` between folders; as it is if it lies elsewhere."""
         try:
             relative = os.path.relpath(self.file, root)
@@ -123,13 +123,13 @@ class Finding:
         place = (0, spot.file, spot.line, spot.column) if spot is not None else (1, self.model, 0, 0)
         return (*place, self.code, self.subject)
 
-    def stored(self) -> dict[str, Any]:
-        """All of it in JSON's types; :meth:`restored` reads it."""
+    def pack(self) -> dict[str, Any]:
+        """All of it in JSON's types; :meth:`unpack` reads it."""
         return {**dataclasses.asdict(self), "severity": self.severity.value}
 
     @classmethod
-    def restored(cls, data: Mapping[str, Any]) -> Finding:
-        """The finding that :meth:`stored` gave."""
+    def unpack(cls, data: Mapping[str, Any]) -> Finding:
+        """The finding that :meth:`pack` gave."""
         spot = None if data["spot"] is None else Spot(**data["spot"])
         lists = {name: tuple(data[name]) for name in ("also", "explanation")}
         places = tuple((what, Spot(**place)) for what, place in data["places"])

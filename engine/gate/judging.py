@@ -36,7 +36,7 @@ class Judged:
     all: Sequence[Finding]
 
 
-def reported(
+def report_models(
     jobs: Sequence[Job],
     results: Sequence[CheckedModel],
     policy: Policy,
@@ -53,7 +53,7 @@ def reported(
         baseline: findings that are known already.
         fail_on: what matters as much makes the gate fail.
     """
-    told = judged(jobs, results, policy, baseline or Baseline())
+    told = judge_models(jobs, results, policy, baseline or Baseline())
     rules = {rule.code: rule for job in jobs for rule in job.selection.rules()}
     return Report(
         told.findings,
@@ -68,7 +68,7 @@ def reported(
     )
 
 
-def judged(jobs: Sequence[Job], results: Sequence[CheckedModel], policy: Policy, baseline: Baseline) -> Judged:
+def judge_models(jobs: Sequence[Job], results: Sequence[CheckedModel], policy: Policy, baseline: Baseline) -> Judged:
     """Return the report about models.
 
     Args:
@@ -79,9 +79,9 @@ def judged(jobs: Sequence[Job], results: Sequence[CheckedModel], policy: Policy,
     readings = []
     for job, result in zip(jobs, results, strict=True):
         for finding in result.findings:
-            left = policy.left(finding, job.subject)
+            left = policy.filter_finding(finding, job.subject)
             if left is not None:
-                found.append(_weighed(left, job, policy))
+                found.append(_weigh(left, job, policy))
         applied = frozenset(rule.code for rule in job.selection.rules())
         whole = _NOT_WHOLE.isdisjoint(f.code for f in result.findings)
         asked = applied.difference(result.unasked)
@@ -92,20 +92,20 @@ def judged(jobs: Sequence[Job], results: Sequence[CheckedModel], policy: Policy,
     suppressed: list[Suppressed] = []
     counted: list[Finding] = []
     for finding in causes:
-        waiver = waivers.waived(finding, every)
+        waiver = waivers.match_waiver(finding, every)
         if waiver is None:
             counted.append(finding)
         else:
             suppressed.append(Suppressed(finding, IN_SOURCE, waiver.reason))
-    for finding in waivers.about(readings):
+    for finding in waivers.find_problems(readings):
         job = by_name[finding.model]
-        left = policy.left(finding, job.subject)
+        left = policy.filter_finding(finding, job.subject)
         if left is not None:
-            counted.append(_weighed(left, job, policy))
+            counted.append(_weigh(left, job, policy))
     counted.sort(key=lambda f: f.order)
     new, known, gone = baseline.split(counted, {*by_name})
     return Judged(new, sorted([*suppressed, *known], key=lambda s: s.finding.order), gone, counted)
 
 
-def _weighed(finding: Finding, job: Job, policy: Policy) -> Finding:
+def _weigh(finding: Finding, job: Job, policy: Policy) -> Finding:
     return replace(finding, severity=policy.severity(finding, job.subject, job.selection.severities))

@@ -31,7 +31,9 @@ def lists_of(model: Model) -> Iterator[FrozenList]:
     if journal is None:
         return
     assert isinstance(model, TapeModel)
-    frozen = {journal.number(e.tensor): e.shown for e in model.entries if e.is_parameter and e.tensor.stop_gradient}
+    frozen = {
+        journal.number(e.tensor): e.display_name for e in model.entries if e.is_parameter and e.tensor.stop_gradient
+    }
     for listing in journal.listings:
         numbers = sorted(number for number in listing.leaves if number in frozen)
         if numbers:

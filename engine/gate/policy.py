@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from .finding import Finding, Severity
 from .rule import Options
-from .selection import Selection, named
+from .selection import Selection, select_rules
 from .subject import Subject
 
 
@@ -83,7 +83,7 @@ class Policy:
     per_file: Sequence[tuple[Paths, tuple[str, ...]]] = ()
     per_parameter: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def of(self, subject: Subject) -> Selection:
+    def selection_for(self, subject: Subject) -> Selection:
         """Return the selection of rules for a model."""
         chosen = self.selection
         for override in self.overrides:
@@ -103,13 +103,13 @@ class Policy:
             )
         return chosen
 
-    def left(self, finding: Finding, subject: Subject) -> Finding | None:
+    def filter_finding(self, finding: Finding, subject: Subject) -> Finding | None:
         """A finding without the parameters that are left out; None if nothing is left of it.
 
         It stays as long as it is about one parameter that is not left out: its message may speak of another one then.
         """
         where = finding.spot.file if finding.spot is not None else subject.file
-        if any(finding.code in named(codes) for paths, codes in self.per_file if paths.match(where)):
+        if any(finding.code in select_rules(codes) for paths, codes in self.per_file if paths.match(where)):
             return None
         special = [o for o in self.overrides if o.parameters and o.speaks_of(subject)]
         if not finding.subject or not (self.per_parameter or special):
@@ -122,7 +122,7 @@ class Policy:
     def _is_left_out(self, parameter: str, code: str, special: Sequence[Override]) -> bool:
         codes = [c for pattern, c in self.per_parameter.items() if fnmatch.fnmatchcase(parameter, pattern)]
         codes += [override.ignore for override in special if override.means(parameter)]
-        return any(code in named(selectors) for selectors in codes)
+        return any(code in select_rules(selectors) for selectors in codes)
 
     def severity(self, finding: Finding, subject: Subject, severities: Mapping[str, Severity]) -> Severity:
         """Return the severity of a finding: of several parameters, the highest that applies to one of them.

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..script.processes import Process, ProcessEnded, ended
+from ..script.processes import Process, ProcessEnded, end_all
 from . import process as endings
 from .checked import CheckedModel, Job
 
@@ -45,7 +45,7 @@ def check(jobs: Sequence[Job], side_by_side: int, done: Done = lambda number, re
             if number is None:
                 return
             try:
-                result = _checked(worker, jobs[number])
+                result = _check(worker, jobs[number])
             except BaseException as error:
                 failures[number] = error
                 return
@@ -53,7 +53,7 @@ def check(jobs: Sequence[Job], side_by_side: int, done: Done = lambda number, re
                 results[number] = result
                 done(number, result)
 
-    with ended(workers):
+    with end_all(workers):
         threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in workers]
         for thread in threads:
             thread.start()
@@ -64,7 +64,7 @@ def check(jobs: Sequence[Job], side_by_side: int, done: Done = lambda number, re
     return [results[number] for number in range(len(jobs))]
 
 
-def _checked(process: Process, job: Job) -> CheckedModel:
+def _check(process: Process, job: Job) -> CheckedModel:
     """Return the result of a job."""
     try:
         process.ask(job.data())
@@ -72,8 +72,8 @@ def _checked(process: Process, job: Job) -> CheckedModel:
     except ProcessEnded as end:
         if end.late:
             assert job.timeout is not None
-            return CheckedModel(findings=[endings.timed_out(job.subject, job.timeout)])
-        return CheckedModel(findings=[endings.crashed(job.subject, end.code, "")])
+            return CheckedModel(findings=[endings.report_timeout(job.subject, job.timeout)])
+        return CheckedModel(findings=[endings.report_crash(job.subject, end.code, "")])
     return _read(job, answer)
 
 
@@ -82,5 +82,5 @@ def _read(job: Job, answer: dict[str, Any]) -> CheckedModel:
         raise RuntimeError(f"while {job.subject.name} was checked:\n{answer['error']}")
     if answer["status"] == "ended":
         said = answer["said"]
-        return CheckedModel(findings=[endings.crashed(job.subject, answer["code"], said)], said=said)
-    return CheckedModel.of({**answer["result"], "said": answer["said"]})
+        return CheckedModel(findings=[endings.report_crash(job.subject, answer["code"], said)], said=said)
+    return CheckedModel.read({**answer["result"], "said": answer["said"]})

@@ -14,7 +14,7 @@ LONGEST: Final = 1 << 20
 """Bytes of what a model printed that are told."""
 
 
-def ending(text: str, more: int = 0) -> str:
+def tail(text: str, more: int = 0) -> str:
     """Return what a model printed; of much, the end.
 
     Args:
@@ -54,11 +54,11 @@ class Printed:
     @property
     def text(self) -> str:
         """Text that has gone through it."""
-        return ending("".join(self._texts))
+        return tail("".join(self._texts))
 
 
 @contextmanager
-def keeping() -> Iterator[Printed]:
+def keep_output() -> Iterator[Printed]:
     """Inside, what is printed on standard error is kept as well."""
     stream = sys.stderr
     sys.stderr = kept = Printed(stream)

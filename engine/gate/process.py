@@ -17,7 +17,7 @@ _LINES: Final = 5
 """Of what a model printed before it ended, the last lines are told."""
 
 
-def crashed(subject: Subject, code: int, said: str) -> Finding:
+def report_crash(subject: Subject, code: int, said: str) -> Finding:
     """The finding about a model whose process ended before there was an answer.
 
     Args:
@@ -25,7 +25,7 @@ def crashed(subject: Subject, code: int, said: str) -> Finding:
         said: what it had printed.
     """
     last = said.strip().splitlines()[-_LINES:]
-    return _finding(
+    return _make_finding(
         CRASHED,
         subject,
         f"the process that {subject.name} ran in ended {how_it_ended(code)}",
@@ -34,9 +34,9 @@ def crashed(subject: Subject, code: int, said: str) -> Finding:
     )
 
 
-def timed_out(subject: Subject, seconds: float) -> Finding:
+def report_timeout(subject: Subject, seconds: float) -> Finding:
     """The finding about a model that took too long."""
-    return _finding(
+    return _make_finding(
         TIMED_OUT,
         subject,
         f"{subject.name} had no answer after {seconds:g} seconds",
@@ -45,6 +45,6 @@ def timed_out(subject: Subject, seconds: float) -> Finding:
     )
 
 
-def _finding(code: str, subject: Subject, message: str, explanation: tuple[str, ...], advice: str) -> Finding:
+def _make_finding(code: str, subject: Subject, message: str, explanation: tuple[str, ...], advice: str) -> Finding:
     rule = rules.every()[code]
     return Finding(code, rule.name, rule.severity, subject.name, "", message, None, (), explanation, advice)

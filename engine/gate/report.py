@@ -56,16 +56,16 @@ class Report(Answered):
         return None if not whole or any(f.code == UNCHECKED for f in self.results) else True
 
     @property
-    def waived(self) -> int:
+    def waiver_count(self) -> int:
         """Number of findings that comments in the source waive."""
         return sum(s.kind == IN_SOURCE for s in self.suppressed)
 
     @property
-    def known(self) -> int:
+    def baseline_count(self) -> int:
         """Number of findings in the baseline."""
         return sum(s.kind == EXTERNAL for s in self.suppressed)
 
-    def of(self, model: str) -> Report:
+    def select_model(self, model: str) -> Report:
         """Return the report about one of the models."""
         return replace(
             self,

@@ -26,7 +26,7 @@ class Thresholds(dict[str, float]):
     special: Sequence[tuple[Sequence[str], Options]] = ()
     """Globs of parameters with what holds for them; the later ones are stronger."""
 
-    def of(self, parameter: str) -> Options:
+    def options_for(self, parameter: str) -> Options:
         """Return the options for a parameter."""
         told: Options = self
         for patterns, options in self.special:
@@ -59,7 +59,7 @@ class Hit:
 
     def spots(self) -> tuple[tuple[str, Spot], ...]:
         """Return the places that are known."""
-        return tuple((what, spot) for what, at in self.places if (spot := Spot.of(at)) is not None)
+        return tuple((what, spot) for what, at in self.places if (spot := Spot.locate(at)) is not None)
 
     def evidence(self) -> dict[str, float]:
         """Return the numbers that are finite; JSON holds no others."""
@@ -141,7 +141,7 @@ class Rule:
                 evidence.name,
                 hit.subject,
                 hit.message,
-                Spot.of(hit.location),
+                Spot.locate(hit.location),
                 hit.also,
                 hit.explanation,
                 hit.advice,
@@ -150,23 +150,23 @@ class Rule:
             )
 
 
-def nothing(evidence: Evidence, options: Options) -> Iterator[Hit]:
+def find_nothing(evidence: Evidence, options: Options) -> Iterator[Hit]:
     """A look at no model: what such a rule describes is found by somebody else."""
     yield from ()
 
 
-def by_verdict(code: str) -> Callable[[Evidence, Options], Iterator[Hit]]:
+def look_for_verdict(code: str) -> Callable[[Evidence, Options], Iterator[Hit]]:
     """Return a look at the findings of ``why`` whose verdict names the rule with that code."""
 
     def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
         for loss, answer in evidence.answers if evidence.has_passed else ():
             if answer.finding and answer.verdict.row.rule == code:
-                yield of_answer(answer, loss)
+                yield answer_hit(answer, loss)
 
     return look
 
 
-def of_answer(answer: Answer, loss: str = "") -> Hit:
+def answer_hit(answer: Answer, loss: str = "") -> Hit:
     """A finding of ``why`` as a rule's.
 
     Args:
@@ -174,7 +174,7 @@ def of_answer(answer: Answer, loss: str = "") -> Hit:
     """
     state = f"{answer.state}: " if answer.state else ""
     message = f"{answer.name} has {state}{answer.label}" if state else f"{answer.name}: {answer.label}"
-    explanation = (*answer.said, *answer.further, *about(loss))
+    explanation = (*answer.said, *answer.further, *loss_note(loss))
     return Hit(
         answer.name,
         message,
@@ -188,11 +188,11 @@ def of_answer(answer: Answer, loss: str = "") -> Hit:
     )
 
 
-def about(loss: str) -> tuple[str, ...]:
+def loss_note(loss: str) -> tuple[str, ...]:
     return (f"this is about the gradients of {loss}",) if loss else ()
 
 
-def of_flow(*kinds: FactKind, declared: str = "") -> Callable[[Evidence, Options], Iterator[Hit | NotAsked]]:
+def look_for_facts(*kinds: FactKind, declared: str = "") -> Callable[[Evidence, Options], Iterator[Hit | NotAsked]]:
     """A look at the flow of information: facts of these kinds that are not meant, and all of them where so declared.
 
     Args:
@@ -254,8 +254,8 @@ def _judge_size(evidence: Evidence, loss: str, line: Line, message: str, others:
     numbers = {} if line.gradient is None else line.gradient.name_values()
     numbers |= {} if line.ratio is None else {"ratio": line.ratio}
     if cause is None:
-        return Hit(line.name, message, line.loc, others, about(loss), numbers=numbers)
-    said = (*cause.said, *cause.further, *about(loss))
+        return Hit(line.name, message, line.loc, others, loss_note(loss), numbers=numbers)
+    said = (*cause.said, *cause.further, *loss_note(loss))
     places = [*cause.places, *((("the parameter", line.loc),) if line.loc else ())]
     return Hit(line.name, message, cause.location, others, said, cause.advice, places=places, numbers=numbers)
 

@@ -83,7 +83,7 @@ class Run:
                 stack.enter_context(Listening()),
             )
             growing = stack.enter_context(watch_growth())
-            self.left = stack.enter_context(loader.executed(self.request, _Loading(notes)))
+            self.left = stack.enter_context(loader.run_model(self.request, _Loading(notes)))
             stack.enter_context(watch.pause_watchers())
             self.error = self.left.error
             self.closed = False
@@ -122,7 +122,7 @@ class Run:
 
         A pass of dynamic mode that is over has freed its graph.
         """
-        is_there = not self.closed or _of_loss(name, request) in self._answers
+        is_there = not self.closed or _loss_title(name, request) in self._answers
         return is_there and opening.is_of_program(self.left, request)
 
     def read_loss(self, name: str, request: Request, answer: Callable[[Loaded], A]) -> A:
@@ -136,7 +136,7 @@ class Run:
             with opening.mean(left, request):
                 return answer(left)
 
-        return self.read(_of_loss(name, request), read)
+        return self.read(_loss_title(name, request), read)
 
     def model_of(self, request: Request) -> Model:
         """Return the model of another loss, for a reader of :meth:`read_loss`."""
@@ -145,7 +145,7 @@ class Run:
     def _read(self, answer: Callable[[Loaded], A]) -> A:
         assert not self.closed
         try:
-            with untouched.restore_programs(self.left), showing.muted():
+            with untouched.restore_programs(self.left), showing.mute():
                 return answer(self.left)
         except (CommandError, GradtoolError):
             if self.left.calls.interrupted:
@@ -177,7 +177,7 @@ class Run:
         return self._model
 
 
-def _of_loss(name: str, request: Request) -> str:
+def _loss_title(name: str, request: Request) -> str:
     return f"{name} of {request.backward}"
 
 

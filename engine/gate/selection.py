@@ -45,16 +45,16 @@ class Selection:
             CommandError: a selector stands for no rule, or for rules that compare with a golden file without one.
         """
         usual = {r.code: r for r in rules.every().values() if r.always}
-        chosen = self._chosen(self.select) if self.select else usual
-        chosen |= self._chosen(self.extend)
-        for code in named(self.ignore):
+        chosen = self._choose(self.select) if self.select else usual
+        chosen |= self._choose(self.extend)
+        for code in select_rules(self.ignore):
             chosen.pop(code, None)
         return [chosen[code] for code in sorted(chosen) if self.golden or not chosen[code].golden]
 
-    def _chosen(self, selectors: Iterable[str]) -> dict[str, Rule]:
+    def _choose(self, selectors: Iterable[str]) -> dict[str, Rule]:
         chosen: dict[str, Rule] = {}
         for selector in selectors:
-            matched = named((selector,))
+            matched = select_rules((selector,))
             if not self.golden and all(rule.golden for rule in matched.values()):
                 raise CommandError(f"{selector} compares with a golden file", "--golden FILE.gt.txt says which")
             chosen |= matched
@@ -72,7 +72,7 @@ class Selection:
         }
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Selection:
+    def read(cls, data: Mapping[str, Any]) -> Selection:
         """Read a selection from what :meth:`data` returned."""
         return cls(
             select=tuple(data["select"]),
@@ -84,7 +84,7 @@ class Selection:
         )
 
 
-def named(selectors: Iterable[str]) -> dict[str, Rule]:
+def select_rules(selectors: Iterable[str]) -> dict[str, Rule]:
     """The rules that selectors stand for, by code.
 
     Raises:
@@ -92,7 +92,7 @@ def named(selectors: Iterable[str]) -> dict[str, Rule]:
     """
     found: dict[str, Rule] = {}
     for selector in selectors:
-        matched = rules.matching(selector)
+        matched = rules.find_matches(selector)
         if not matched:
             raise unknown("rule", selector, [*rules.every(), *(r.name for r in rules.every().values())])
         found |= {rule.code: rule for rule in matched}

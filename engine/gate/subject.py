@@ -55,7 +55,7 @@ class Subject:
         return {"name": self.name, "target": self.target, "feed": self.feed, "options": dict(self.options)}
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Subject:
+    def read(cls, data: Mapping[str, Any]) -> Subject:
         """Read a subject from what :meth:`data` returned."""
         return cls(**data)
 
@@ -146,12 +146,12 @@ LINE: Final = re.compile(r"^#[ \t]*gradtool:[ \t]*model\b[ \t]*(.*?)[ \t]*\r?$",
 MARK: Final = b"gradtool: model"
 
 
-def marked(data: bytes) -> bool:
+def has_marker(data: bytes) -> bool:
     """Return whether a file may have such a line; this is evaluated for every file of a folder."""
     return b"gradtool:" in data and LINE.search(data.decode("utf-8", "replace")) is not None
 
 
-def in_file(file: str, data: bytes, usual: Subject) -> Iterator[Subject]:
+def read_subjects(file: str, data: bytes, usual: Subject) -> Iterator[Subject]:
     """The models that the lines of a file speak of.
 
     Args:
@@ -171,10 +171,10 @@ def in_file(file: str, data: bytes, usual: Subject) -> Iterator[Subject]:
         function = words.pop(0) if words and "=" not in words[0] else ""
         if function and not function.isidentifier():
             raise CommandError(f"{place}: {function!r} is neither the name of a function nor KEY=VALUE")
-        yield _of_line(file, function, words, usual, place)
+        yield _read_line(file, function, words, usual, place)
 
 
-def _of_line(file: str, function: str, words: list[str], usual: Subject, place: str) -> Subject:
+def _read_line(file: str, function: str, words: list[str], usual: Subject, place: str) -> Subject:
     table: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")

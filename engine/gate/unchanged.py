@@ -14,7 +14,7 @@ LARGE: Final = 8 << 20
 """Bytes of a file that is known by its size and its times, and not by its contents."""
 
 
-def hashed(text: str | None) -> str | None:
+def hash_text(text: str | None) -> str | None:
     """A text as it is kept: nothing of it can be read there."""
     return None if text is None else hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -33,15 +33,15 @@ def digest(file: str) -> str | None:
         return None
 
 
-def listing(folder: str) -> str | None:
+def folder_digest(folder: str) -> str | None:
     """Return the digest of the names in a folder; None where there is none."""
     try:
-        return hashed("\0".join(sorted(os.listdir(folder))))
+        return hash_text("\0".join(sorted(os.listdir(folder))))
     except OSError:
         return None
 
 
-def beside(folder: str, names: Iterable[str]) -> list[str]:
+def find_shadows(folder: str, names: Iterable[str]) -> list[str]:
     """Return the entries of a folder that are called like imported modules: a new one could stand in the way of
     another.
 
@@ -57,4 +57,4 @@ def beside(folder: str, names: Iterable[str]) -> list[str]:
 
 def environment() -> str | None:
     """The whole environment."""
-    return hashed("\0".join(f"{name}={value}" for name, value in sorted(os.environ.items())))
+    return hash_text("\0".join(f"{name}={value}" for name, value in sorted(os.environ.items())))

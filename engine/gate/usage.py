@@ -1,8 +1,8 @@
 """Dependencies of a model's run other than its settings: files, folders, variables, modules; and what forbids a cache.
 
-Inside :func:`recorded` Python tells of every file that it opens (its audit events), the environment of what is looked
-up in it, and a few functions of who asks for the time or for randomness. A process knows this of the first model that
-it runs: what that one has loaded is there for the next one, which opens it no more.
+Inside :func:`record_usage` Python reports every file that is opened (its audit events), the environment each look-up,
+and a few functions each request for the time or for randomness. A process knows this of the first model that it runs:
+what that one has loaded is there for the next one, which opens it no more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import gradtool
 from ..core import audit, source
 from ..core.source import is_installed
 from ..files import layer, native, overlay
-from .unchanged import beside, digest, environment, hashed, listing
+from .unchanged import digest, environment, find_shadows, folder_digest, hash_text
 
 _REASONS: Final[Mapping[str, str]] = {
     "socket": "the network",
@@ -75,22 +75,22 @@ class Usage:
         self._code: list[CodeType] = []
         self._busy = False
 
-    def heard(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         """An audit event."""
         if native.is_busy():
             return
         if event == "open":
-            self._opened(*arguments)
+            self._note_open(*arguments)
         elif event in _FOLDERS:
-            self._listed(arguments[0])
+            self._note_listing(arguments[0])
         elif event == "exec":
-            self._executed(arguments[0])
+            self._note_code(arguments[0])
         else:
             reason = _REASONS.get(event) or _REASONS.get(event.partition(".")[0])
             if reason is not None:
                 self.reasons[reason] = None
 
-    def _opened(self, path: Any, mode: Any, flags: Any) -> None:
+    def _note_open(self, path: Any, mode: Any, flags: Any) -> None:
         if isinstance(path, int) or self._busy:
             return
         name = os.fsdecode(path)
@@ -102,7 +102,7 @@ class Usage:
         if not writing and not name.endswith(".pyc"):
             self.files[os.path.abspath(name)] = None
 
-    def _listed(self, path: Any) -> None:
+    def _note_listing(self, path: Any) -> None:
         # What looks for modules lists the folders that they may lie in: what stands for that is in `beside`.
         caller = str(sys._getframe(4).f_globals.get("__name__", ""))
         ours = source.is_ours(caller) and caller not in (overlay.__name__, layer.__name__)
@@ -110,15 +110,15 @@ class Usage:
             return
         self.folders[os.path.abspath(os.fsdecode(path if path is not None else os.curdir))] = None
 
-    def asked_about(self, path: str) -> None:
+    def note_path(self, path: str) -> None:
         """The user's code asks about a path: whether it is there, what it is."""
         self.files[os.path.abspath(path)] = None
 
-    def _executed(self, code: Any) -> None:
+    def _note_code(self, code: Any) -> None:
         if isinstance(code, CodeType):
             self._code.append(code)
 
-    def asked_for(self, what: str) -> None:
+    def note_call(self, what: str) -> None:
         """Somebody calls a function whose answers nothing fixes; the user's code, or a library for it."""
         frame: FrameType | None = sys._getframe(2)
         while frame is not None and frame.f_globals.get("__name__") in ("random", "secrets", __name__):
@@ -127,14 +127,14 @@ class Usage:
         if module != "tempfile" and not source.is_ours(module):
             self.reasons[what] = None
 
-    def asked_in_code(self, what: str) -> None:
+    def note_call_in_code(self, what: str) -> None:
         """The same, where libraries ask for their own purposes: only a caller in the user's code counts."""
         frame = sys._getframe(2)
         module = str(frame.f_globals.get("__name__", ""))
         if not source.is_ours(module) and not is_installed(frame.f_code.co_filename):
             self.reasons[what] = None
 
-    def told(self, origins: Mapping[str, str], folder: str | None, more: Iterable[str]) -> dict[str, Any] | None:
+    def data(self, origins: Mapping[str, str], folder: str | None, more: Iterable[str]) -> dict[str, Any] | None:
         """All of it as JSON's types; None where nothing may be kept.
 
         Args:
@@ -152,16 +152,16 @@ class Usage:
         own = [f for n, f in origins.items() if not source.is_ours(n) and os.path.isfile(f)]
         own = [*map(os.path.abspath, (*more, *own))]
         files = {f for f in (*self.files, *own) if not _is_known(f)}
-        if any(_changed_since(f, self.begun - _MARGIN) for f in (*files, *self.folders)):
+        if any(_has_changed(f, self.begun - _MARGIN) for f in (*files, *self.folders)):
             return None
         names = sorted({part for name in origins if not source.is_ours(name) for part in name.split(".")})
         places = {os.path.dirname(f) for f in own if not _is_known(f)} | ({folder} if folder is not None else set())
         return {
             "files": {f: digest(f) for f in sorted(files)},
-            "folders": {f: listing(f) for f in sorted(self.folders) if not _is_known(f)},
-            "beside": {f: beside(f, names) for f in sorted(map(os.path.abspath, places))},
+            "folders": {f: folder_digest(f) for f in sorted(self.folders) if not _is_known(f)},
+            "beside": {f: find_shadows(f, names) for f in sorted(map(os.path.abspath, places))},
             "names": names,
-            "variables": {n: hashed(v) for n, v in sorted(self.variables.items())},
+            "variables": {n: hash_text(v) for n, v in sorted(self.variables.items())},
             "environment": environment() if self.everything else None,
         }
 
@@ -184,7 +184,7 @@ def _is_known(file: str) -> bool:
     return _is_package(file) or (is_installed(file) and not os.path.basename(file).startswith("__init__."))
 
 
-def _changed_since(path: str, when: int) -> bool:
+def _has_changed(path: str, when: int) -> bool:
     try:
         status = os.stat(path)
     except OSError:
@@ -211,7 +211,7 @@ _earlier: list[str] = []
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     for used in _heard:
-        used.heard(event, arguments)
+        used.hear(event, arguments)
 
 
 @cache
@@ -220,12 +220,12 @@ def _hear() -> None:
 
 
 def _is_meant(event: str) -> bool:
-    """Return whether :meth:`Usage.heard` looks at events of that name."""
+    """Return whether :meth:`Usage.hear` looks at events of that name."""
     return event in ("open", "exec", *_FOLDERS) or event in _REASONS or event.partition(".")[0] in _REASONS
 
 
 @contextmanager
-def recorded() -> Iterator[Usage]:
+def record_usage() -> Iterator[Usage]:
     """Record what is used inside."""
     import random
 
@@ -234,10 +234,10 @@ def recorded() -> Iterator[Usage]:
     _earlier[:] = ["what an earlier model has loaded"]
     clock = "the clock"
     replaced: list[tuple[Any, str, Callable[[Any], Any]]] = [
-        *((time, name, _telling(used.asked_in_code, clock)) for name in _CLOCKS if hasattr(time, name)),
-        (os, "getpid", _telling(used.asked_in_code, "the number of the process")),
-        *((m, n, _telling(used.asked_for, _RANDOM)) for m, n in ((os, "urandom"), (random, "_urandom"))),
-        (random.Random, "seed", lambda seed: _telling_of_none(seed, used)),
+        *((time, name, _report_calls(used.note_call_in_code, clock)) for name in _CLOCKS if hasattr(time, name)),
+        (os, "getpid", _report_calls(used.note_call_in_code, "the number of the process")),
+        *((m, n, _report_calls(used.note_call, _RANDOM)) for m, n in ((os, "urandom"), (random, "_urandom"))),
+        (random.Random, "seed", lambda seed: _report_unseeded(seed, used)),
     ]
     with ExitStack() as stack:
         for owner, name, replacing in replaced:
@@ -246,44 +246,44 @@ def recorded() -> Iterator[Usage]:
             setattr(owner, name, replacing(before))
         stack.callback(setattr, random, "seed", random.seed)
         random.seed = random._inst.seed
-        stack.enter_context(_watched_environment(used))
+        stack.enter_context(_watch_environment(used))
         _hear()
         _heard.append(used)
         stack.callback(_heard.clear)
         stack.callback(setattr, overlay, "asked", overlay.asked)
-        overlay.asked = used.asked_about
+        overlay.asked = used.note_path
         yield used
 
 
 _RANDOM: Final = "randomness of the system"
 
 
-def _telling(tell: Callable[[str], None], what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _report_calls(tell: Callable[[str], None], what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a wrapper that reports each call of a function."""
 
-    def watched(function: Callable[..., Any]) -> Callable[..., Any]:
-        def asked(*args: Any, **options: Any) -> Any:
+    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
             tell(what)
             return function(*args, **options)
 
-        return asked
+        return call
 
-    return watched
+    return wrap
 
 
-def _telling_of_none(seed: Callable[..., None], used: Usage) -> Callable[..., None]:
+def _report_unseeded(seed: Callable[..., None], used: Usage) -> Callable[..., None]:
     """Return a function that reports generators that nobody seeds."""
 
-    def seeded(self: Any, a: Any = None, version: int = 2) -> None:
+    def seed_or_report(self: Any, a: Any = None, version: int = 2) -> None:
         if a is None:
-            used.asked_for(_RANDOM)
+            used.note_call(_RANDOM)
         seed(self, a, version)
 
-    return seeded
+    return seed_or_report
 
 
 @contextmanager
-def _watched_environment(used: Usage) -> Iterator[None]:
+def _watch_environment(used: Usage) -> Iterator[None]:
     class Watched(os._Environ):  # type: ignore[type-arg]
         def __getitem__(self, key: Any) -> Any:
             try:

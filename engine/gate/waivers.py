@@ -51,7 +51,7 @@ class Waiver:
         return asdict(self)
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Waiver:
+    def read(cls, data: Mapping[str, Any]) -> Waiver:
         """Read a waiver from what :meth:`data` returned."""
         return cls(**{**data, "codes": tuple(data["codes"])})
 
@@ -75,10 +75,10 @@ class Waiver:
 
     def waives(self, code: str) -> bool:
         """Return whether it names a rule: by its code, its name, or the beginning of codes."""
-        return any(code == rule.code for selector in self.codes for rule in rules.matching(selector))
+        return any(code == rule.code for selector in self.codes for rule in rules.find_matches(selector))
 
 
-def in_source(file: str, text: str) -> list[Waiver]:
+def find_waivers(file: str, text: str) -> list[Waiver]:
     """The waivers in the text of a file.
 
     Args:
@@ -130,12 +130,12 @@ class WaiverUse:
     whole: bool
 
 
-def waived(finding: Finding, waivers: Iterable[Waiver]) -> Waiver | None:
+def match_waiver(finding: Finding, waivers: Iterable[Waiver]) -> Waiver | None:
     """The first of the waivers that says that a finding is meant to be; None where none does."""
     return next((w for w in waivers if w.covers(finding) and w.waives(finding.code)), None)
 
 
-def about(readings: Sequence[WaiverUse]) -> Iterator[Finding]:
+def find_problems(readings: Sequence[WaiverUse]) -> Iterator[Finding]:
     """Yield the problems with the waivers of all files, each once, for the first model that read it."""
     readers: dict[Waiver, list[WaiverUse]] = {}
     for reading in readings:
@@ -156,7 +156,7 @@ def _wrong(waiver: Waiver, readings: Sequence[WaiverUse]) -> str:
     """Return the problem with a waiver; empty if it is right, or if that is not known."""
     if not waiver.codes:
         return "a waiver that names no rule waives nothing"
-    unknown = [code for code in waiver.codes if not rules.matching(code)]
+    unknown = [code for code in waiver.codes if not rules.find_matches(code)]
     if unknown:
         return f"a waiver names {', '.join(unknown)}: there is no such rule"
     unused = [code for code in waiver.codes if _is_unused(waiver, code, readings)]
@@ -164,7 +164,7 @@ def _wrong(waiver: Waiver, readings: Sequence[WaiverUse]) -> str:
 
 
 def _is_unused(waiver: Waiver, selector: str, readings: Sequence[WaiverUse]) -> bool:
-    codes = {rule.code for rule in rules.matching(selector)}
+    codes = {rule.code for rule in rules.find_matches(selector)}
     if not all(reading.whole and codes <= reading.applied for reading in readings):
         return False
     return not any(waiver.covers(f) and f.code in codes for reading in readings for f in reading.found)

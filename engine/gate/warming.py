@@ -50,4 +50,4 @@ def load() -> None:
             file = os.path.join(folder, f"{name}.py")
             with open(file, "w", encoding="utf-8") as stream:
                 stream.write(text)
-            checking.checked(Job(subject=Subject(name=name, target=file), selection=Selection()))
+            checking.check_model(Job(subject=Subject(name=name, target=file), selection=Selection()))

@@ -17,10 +17,10 @@ from typing import Any, BinaryIO
 
 from ..kernels import choice
 from ..script import streams
-from ..script.imports import guarded
+from ..script.imports import guard_imports
 from ..script.processes import READY
 from . import warming
-from .printed import LONGEST, ending
+from .printed import LONGEST, tail
 
 
 def main() -> None:
@@ -31,11 +31,11 @@ def main() -> None:
     os.dup2(nowhere, 0)
     os.dup2(2, 1)  # whatever prints, prints beside the results
     forks = hasattr(os, "fork") and choice.DEFAULT == choice.REFERENCE  # others may have threads of their own
-    with guarded(), open(jobs, "rb", buffering=0) as lines, open(results, "wb", buffering=0) as answers:
+    with guard_imports(), open(jobs, "rb", buffering=0) as lines, open(results, "wb", buffering=0) as answers:
         warming.load()
         answers.write(READY)
         while line := _line(lines):
-            answer = _in_a_fork(line, jobs) if forks else _here(line)
+            answer = _run_in_fork(line, jobs) if forks else _here(line)
             if answer is None:
                 return  # nobody waits for it any more
             answers.write(json.dumps(answer).encode() + b"\n")
@@ -53,7 +53,7 @@ def _line(stream: BinaryIO) -> bytes:
     return line
 
 
-def _in_a_fork(line: bytes, jobs: int) -> dict[str, Any] | None:
+def _run_in_fork(line: bytes, jobs: int) -> dict[str, Any] | None:
     """Return the result of a job that a process of its own carries out; None if whoever asked has gone."""
     reading, writing = os.pipe()
     with tempfile.TemporaryFile() as printed:
@@ -78,7 +78,7 @@ def _in_a_fork(line: bytes, jobs: int) -> dict[str, Any] | None:
                     break
                 answer += piece
         _, status = os.waitpid(child, 0)
-        said = _said(printed)
+        said = _output_tail(printed)
         if answer.endswith(b"\n"):
             return {**json.loads(answer), "said": said}
         return {"status": "ended", "code": os.waitstatus_to_exitcode(status), "said": said}
@@ -90,7 +90,7 @@ def _be_the_child(line: bytes, writing: int, printed: int) -> None:
     try:
         os.dup2(printed, 1)
         os.dup2(printed, 2)
-        answer = json.dumps(_carried_out(line)).encode() + b"\n"
+        answer = json.dumps(_carry_out(line)).encode() + b"\n"
         sys.stdout.flush()
         sys.stderr.flush()
         with open(writing, "wb") as pipe:
@@ -105,13 +105,13 @@ def _here(line: bytes) -> dict[str, Any]:
     with tempfile.TemporaryFile() as printed:
         os.dup2(printed.fileno(), 1)
         os.dup2(printed.fileno(), 2)
-        answer = _carried_out(line)
+        answer = _carry_out(line)
         sys.stdout.flush()
         sys.stderr.flush()
-        return {**answer, "said": _said(printed)}
+        return {**answer, "said": _output_tail(printed)}
 
 
-def _carried_out(line: bytes) -> dict[str, Any]:
+def _carry_out(line: bytes) -> dict[str, Any]:
     import traceback
 
     from . import checking
@@ -119,16 +119,16 @@ def _carried_out(line: bytes) -> dict[str, Any]:
 
     try:
         job = json.loads(line)
-        return {"status": "checked", "result": checking.watched(Job.of(job)).data()}
+        return {"status": "checked", "result": checking.check_and_record(Job.read(job)).data()}
     except Exception:
         return {"status": "failed", "error": traceback.format_exc()}
 
 
-def _said(printed: BinaryIO | Any) -> str:
+def _output_tail(printed: BinaryIO | Any) -> str:
     """Return what was printed; of much, the end."""
     before = max(printed.seek(0, os.SEEK_END) - LONGEST, 0)
     printed.seek(before)
-    return ending(printed.read().decode("utf-8", "replace"), before)
+    return tail(printed.read().decode("utf-8", "replace"), before)
 
 
 if __name__ == "__main__":

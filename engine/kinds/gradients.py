@@ -61,7 +61,7 @@ class GradientRow:
     used: Numbers | None = None
 
     @property
-    def returned(self) -> bool:
+    def has_gradient(self) -> bool:
         """True if it gets the gradient that was asked for, whatever its values are."""
         return not self.lacking
 
@@ -75,13 +75,13 @@ class GradientRow:
         """True if a gradient may be expected: of parameters, and of tensors that take one or got one."""
         if self.lacking == STATISTICS or self.facts.get("dropped"):
             return False
-        return self.returned or any(self.facts.get(fact) for fact in ("is_parameter", "trainable"))
+        return self.has_gradient or any(self.facts.get(fact) for fact in ("is_parameter", "trainable"))
 
     @property
     def is_cut(self) -> bool:
         """True if a gradient may be expected and there is none, although nobody froze it or left it out."""
         meant = (FROZEN, Verdict.NOT_LISTED.text)
-        return self.counts and not self.returned and not self.lacking.startswith(meant)
+        return self.counts and not self.has_gradient and not self.lacking.startswith(meant)
 
     def data(self) -> dict[str, Any]:
         """The row in JSON's types."""
@@ -94,7 +94,7 @@ class GradientRow:
             "status": self.status,
             "source": self.source.data(),
             "values": None if self.values is None else self.values.data(),
-            "returned": self.returned,
+            "returned": self.has_gradient,
             **self.facts,
         }
 
@@ -221,7 +221,7 @@ class GradientTable(Answered):
         return {name: a for a in self.answers for name in (a.name, *a.also)}
 
     @cached_property
-    def counted(self) -> Sequence[GradientRow]:
+    def rows_to_count(self) -> Sequence[GradientRow]:
         """The rows that a gradient may be expected of; all where there is none.
 
         Data is none of them, nor are running statistics, nor what was dropped.
@@ -231,12 +231,12 @@ class GradientTable(Answered):
         return expected or self.rows
 
     @property
-    def with_gradient(self) -> int:
+    def gradient_count(self) -> int:
         """Number of rows that get a gradient, also where the file's own list leaves it out."""
-        return sum([not r.lacking or r.lacking.startswith(Verdict.NOT_LISTED.text) for r in self.counted])
+        return sum([not r.lacking or r.lacking.startswith(Verdict.NOT_LISTED.text) for r in self.rows_to_count])
 
     @property
-    def unasked(self) -> int:
+    def skip_count(self) -> int:
         """Number of rows that the parameter list skips."""
         return sum([r.lacking.startswith(NOT_ASKED) for r in self.rows])
 

@@ -192,7 +192,7 @@ def probe(call: LayerCall, name: str, model: str, line_of: Callable[[Any], Locat
         return _jitter(layer, seed)
 
     fixed = _fixes_batch(layer)
-    return CallProbe(name, inputs, function, _fixed_seed, move, loc=call.loc, fixed_batch=fixed, line_of=line_of)
+    return CallProbe(name, inputs, function, _fix_seed, move, loc=call.loc, fixed_batch=fixed, line_of=line_of)
 
 
 def _names(call: LayerCall, tensors: Sequence[Tensor]) -> list[str]:
@@ -244,9 +244,9 @@ def _evaluation_mode(layer: Layer) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _fixed_seed(seed: int) -> Iterator[None]:
+def _fix_seed(seed: int) -> Iterator[None]:
     """Inside, random numbers begin anew: gradtool's, Python's and NumPy's."""
-    with state.keep_state(), seeds.seeded(seed):
+    with state.keep_state(), seeds.seed_modules(seed):
         state.random.reset(seed)
         yield
 

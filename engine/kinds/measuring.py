@@ -33,7 +33,7 @@ class Stopwatch:
             key = event.node.key
             self._pulled[key] = min(self._pulled.get(key, math.inf), event.seconds)
 
-    def of(self, node: GradNode, part: str) -> float | None:
+    def seconds(self, node: GradNode, part: str) -> float | None:
         """Seconds that a recorded call took, or its gradient; None where nothing was told of it."""
         return self._pulled.get(node.key) if part == BACKWARD else self._computed.get((node.key, node.op.type))
 

@@ -21,7 +21,7 @@ from ..core.source import Location, file_named
 from ..core.vocabulary import Vocabulary, current
 from ..request.request import Request
 from ..script import users_code
-from ..script.loaded import Loaded, over_already
+from ..script.loaded import Loaded, too_late_error
 from .watched_part import WatchedPart
 
 if TYPE_CHECKING:
@@ -240,9 +240,9 @@ class Model(ABC):
         """The table with values; they are there already where the model computes while it is loaded."""
         return table
 
-    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> ModelGraph:
+    def draw(self, cuts: Cuts, notes: Notes = SILENT) -> ModelGraph:
         """Forward and backward operators, to be drawn."""
-        graph: ModelGraph = self._task("drawn")(self, cuts, notes)
+        graph: ModelGraph = self._task("draw")(self, cuts, notes)
         return graph
 
     def is_finite(self) -> bool:
@@ -361,12 +361,12 @@ class Model(ABC):
         story: FusedStory = self._task("find_groups")(self, repeats, feed, notes)
         return story
 
-    def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
+    def compare_gradients(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
         """Its gradients compared with differences; *recorder* listened while the model was loaded."""
-        entries: list[Any] = self._task("compared")(self, recorder, order, feed, notes)
+        entries: list[Any] = self._task("compare_gradients")(self, recorder, order, feed, notes)
         return entries
 
-    def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
+    def describe_compilation(self, table: GradientTable, feed: str | None) -> list[str]:
         """Return the parts of it and of the gradients in *table* that the backend in use compiles, in lines."""
         return []
 
@@ -427,13 +427,13 @@ class Model(ABC):
     def must_have_request(self, what: str) -> Request:
         """Return the request that loads it again, for a question that watches it while it is loaded."""
         if self.live or self.request is None:
-            raise over_already(what, self.name)
+            raise too_late_error(what, self.name)
         return self.request
 
     def must_run(self, what: str) -> None:
         """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
         if self.live:
-            raise over_already(what, self.name)
+            raise too_late_error(what, self.name)
 
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something that may run the user's code (callbacks, hooks, PyLayers)."""

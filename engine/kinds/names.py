@@ -66,9 +66,9 @@ class Names:
             label = self.written.get(birth.origin, {}).get(birth.slot)
             if label is not None:
                 return label
-        return self.shown(birth.name) if birth.name is not None else birth.slot
+        return self.display(birth.name) if birth.name is not None else birth.slot
 
-    def shown(self, name: str) -> str:
+    def display(self, name: str) -> str:
         """A tensor's or gradient's name in the words of the model."""
         base, at, rest = name.partition("@")
         return self.tensors.get(base, base) + at + rest
@@ -81,7 +81,7 @@ class Names:
             steps.append((self.operators.get(forward, forward.type), number + 1 if loops else None))
         return steps
 
-    def within(self, inside: Inside) -> str:
+    def describe_place(self, inside: Inside) -> str:
         """``iteration 3 of while.0 · branch conditional_block.1``; empty outside of all."""
         told = [_run(name, run, n) for run, (name, n) in zip(inside, self.runs(inside), strict=True)]
         return " · ".join(told)

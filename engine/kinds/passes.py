@@ -109,7 +109,7 @@ def calls_of(left: Loaded, request: Request) -> CallList:
         ),
         _lines(left),
         len(left.calls.every),
-        _requested_number(left),
+        _target_number(left),
         left.calls.stopped,
         "" if left.calls.stopped is None else telling.describe_stop(left.calls)[1],
         left.calls.stopped is not None and not (left.calls.interrupted or left.calls.is_cut),
@@ -149,9 +149,9 @@ def _runs(left: Loaded, call: PassCall) -> int:
     return sum(program is call.block.program for program, _ in left.calls.fed)
 
 
-def _requested_number(left: Loaded) -> int | None:
+def _target_number(left: Loaded) -> int | None:
     calls = left.calls
-    meant = calls.meant_in_programs() if calls.appended else calls.meant() if calls.swept else None
+    meant = calls.target_program_pass() if calls.appended else calls.target_pass() if calls.swept else None
     return None if meant is None else meant.number
 
 
@@ -162,6 +162,6 @@ def others(left: Loaded, request: Request) -> tuple[list[Other], list[Other]]:
     """
     if request.backward is not None or request.objective.loss is not None or left.live:
         return [], []
-    step = {call.number for call in left.calls.of_step()} if left.calls.swept else set()
+    step = {call.number for call in left.calls.step_passes()} if left.calls.swept else set()
     passes = calls_of(left, request).others()
     return [other for other in passes if other.number not in step], [other for other in passes if other.number in step]

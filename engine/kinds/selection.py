@@ -62,7 +62,7 @@ class SelectorForms(ABC, Generic[T]):
         for text in texts:
             for one in self._split(text):
                 matched = list(dict.fromkeys(self._one(option, one, parameters_only)))
-                names = join_matches([self.shown(v) for v in matched], out.verbose > 0)
+                names = join_matches([self.display_name(v) for v in matched], out.verbose > 0)
                 out.note(f"{option} {one} matched {names}{self._tensor_hint(option, one, matched)}")
                 matches.update(dict.fromkeys(matched))
         return list(matches)
@@ -74,7 +74,7 @@ class SelectorForms(ABC, Generic[T]):
         others = len({*self._match_glob(text, parameters_only=False)} - {*matched})
         return f" · tensor:{text} matches {others} more" if others else ""
 
-    def shown(self, v: T) -> str:
+    def display_name(self, v: T) -> str:
         """The name that people know it by."""
         return v.name
 
@@ -130,7 +130,7 @@ class SelectorForms(ABC, Generic[T]):
             return matching
         others = self._match_glob(text, parameters_only=False)
         if others:
-            names = join_matches([self.shown(v) for v in others])
+            names = join_matches([self.display_name(v) for v in others])
             raise CommandError(f"no parameter for {option} matches {text!r}", f"tensor:{text} matches {names}")
         what = "parameters" if parameters_only else "tensors"
         raise unknown(f"{what} for {option}:", text, self._suggestions(parameters_only))

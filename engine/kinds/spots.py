@@ -137,8 +137,8 @@ class Spots:
             return operators
         file, colon, number = bare.rpartition(":")
         if colon and number.isdigit():
-            return self._at(file, int(number), text)
-        spots = self._near_tensor(bare)
+            return self._spots_at(file, int(number), text)
+        spots = self._find_near(bare)
         if spots:
             return spots
         operands = chain.from_iterable((*s.inputs, *s.outputs) for s in self.spots)
@@ -149,7 +149,7 @@ class Spots:
         """The operator of that name, or all of that type."""
         return [s for s in self.spots if s.name == text] or [s for s in self.spots if s.type == text]
 
-    def _near_tensor(self, tensor: str) -> list[OperatorSpot]:
+    def _find_near(self, tensor: str) -> list[OperatorSpot]:
         """The operators that make a tensor, else the forward ones that read it, or what it is the gradient of."""
         name = self.aliases.get(tensor, tensor)
         makers = [s for s in self.spots if _has(name, s.outputs)]
@@ -158,7 +158,7 @@ class Spots:
         name = self.aliases.get(tensor.removesuffix(names.GRAD), name)
         return [s for s in self.spots if s.part == FORWARD and _has(name, s.inputs)]
 
-    def _at(self, file: str, line: int, text: str) -> list[OperatorSpot]:
+    def _spots_at(self, file: str, line: int, text: str) -> list[OperatorSpot]:
         def there(s: OperatorSpot) -> bool:
             place = source.file_and_line(s.location)
             return place is not None and place[1] == line and same_file(place[0], file)

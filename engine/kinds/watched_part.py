@@ -69,7 +69,7 @@ class WatchedPart:
             "ended": self.ended or None,
         }
 
-    def stored(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         """Return all of it in JSON's types: the constructor's arguments."""
         return asdict(self)
 

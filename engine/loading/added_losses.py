@@ -24,7 +24,7 @@ LABEL = "label"
 """What the label is called where nobody says it."""
 
 
-def added(left: Loaded, outputs: Sequence[str] | None, request: Request, notes: Notes) -> Variable | None:
+def add_loss(left: Loaded, outputs: Sequence[str] | None, request: Request, notes: Notes) -> Variable | None:
     """The loss that is computed behind the program that *left* holds, or its one output that is a number.
 
     None where none is asked for, or where ``--loss`` names one.
@@ -46,8 +46,8 @@ def added(left: Loaded, outputs: Sequence[str] | None, request: Request, notes: 
         if len(single) == 1:
             return single[0] if request.objective.loss is None else None
         return _sum(left, candidates, notes)
-    output = _compared(left, outputs, request)
-    with _appending(program, output):
+    output = _find_output(left, outputs, request)
+    with _append_behind(program, output):
         label = _label(program, request, output)
         return _FUNCTIONS[request.objective.loss_fn](output, label)  # type: ignore[no-any-return]
 
@@ -62,8 +62,8 @@ def _sum(left: Loaded, outputs: Sequence[Variable], notes: Notes) -> Variable | 
     """The sum of all elements of all outputs."""
     if not outputs:
         return None
-    with _appending(left.main, outputs[-1]):
-        sums = [paddle.sum(_weighted(v)) if v.spec.count != 1 else v for v in outputs]
+    with _append_behind(left.main, outputs[-1]):
+        sums = [paddle.sum(_weigh(v)) if v.spec.count != 1 else v for v in outputs]
         kind = sums[0].dtype
         whole = sums[0]
         for v in sums[1:]:
@@ -92,7 +92,7 @@ def _needs_weights(v: Variable) -> bool:
     return bool(v.shape) and v.shape[-1] > 1 and _maker(v) in _OF_FIXED_SUM
 
 
-def _weighted(v: Variable) -> Any:
+def _weigh(v: Variable) -> Any:
     """*v* times weights from near 0 to 1 along its last axis, where its plain sum would say nothing."""
     if not _needs_weights(v):
         return v
@@ -109,7 +109,7 @@ def _why_weighted(outputs: Sequence[Variable]) -> str:
     )
 
 
-def _compared(left: Loaded, outputs: Sequence[str] | None, request: Request) -> Variable:
+def _find_output(left: Loaded, outputs: Sequence[str] | None, request: Request) -> Variable:
     there = left.main.global_block().vars
     if request.objective.loss is not None:
         if request.objective.loss not in there:
@@ -133,7 +133,7 @@ def _unread(program: Program) -> list[Variable]:
 
 
 @contextlib.contextmanager
-def _appending(program: Program, after: Variable) -> Iterator[None]:
+def _append_behind(program: Program, after: Variable) -> Iterator[None]:
     """Put the operators made inside the context behind *program*, and their place where that of *after* is."""
     state.enable_static()
     before = source.pretend(None if after.op is None else after.op.loc)

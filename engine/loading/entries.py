@@ -18,7 +18,7 @@ from ..script.loaded import Loaded
 from ..script.users_code import call
 
 
-def called(loaded: Loaded, function: str | None, request: Request, helpers: frozenset[str] = frozenset()) -> None:
+def call_entry(loaded: Loaded, function: str | None, request: Request, helpers: frozenset[str] = frozenset()) -> None:
     """Call the function that *function* names or, where that is None, the one that files are known to have.
 
     Args:

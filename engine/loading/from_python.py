@@ -86,7 +86,7 @@ def load(
         steps=steps,
         limit=limit,
     )
-    with raise_for_python("gradtool.load"), opening.opened(request) as loaded:
+    with raise_for_python("gradtool.load"), opening.open_model(request) as loaded:
         return loaded
 
 

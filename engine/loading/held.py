@@ -20,7 +20,7 @@ WORDS = ["MODEL"]
 """What stands for the model file in commands, where there is none."""
 
 
-def around(
+def make_model(
     loss: Tensor | Variable, who: str, *, title: str = "", feed: Any = None, journal: Journal | None, live: bool
 ) -> Model:
     """The model of a loss.

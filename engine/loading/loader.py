@@ -44,9 +44,9 @@ from ..script import effects, imports, scripts, seeds, sessions, showing, surrou
 from ..script.attributes import is_a
 from ..script.calls import PassCalls, Stopped
 from ..script.interrupting import interruptible
-from ..script.leaving import leaving
+from ..script.leaving import run_exit_functions
 from ..script.loaded import MODULE, Loaded
-from ..script.users_code import call, compiled, execute
+from ..script.users_code import call, compile_file, execute
 from . import entries, open_sizes, targets
 from .targets import Target
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool] = lambda: False) -> Iterator[Loaded]:
+def run_model(request: Request, notes: Notes = SILENT, enough: Callable[[], bool] = lambda: False) -> Iterator[Loaded]:
     """Run the model file and its function; what it set up stays in place inside the ``with`` block.
 
     Args:
@@ -78,7 +78,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
     with contextlib.ExitStack() as stack:
         stack.enter_context(use_vocabulary(PADDLE))
         if real.is_elsewhere(request):
-            target = stack.enter_context(real.replayed(target, request))
+            target = stack.enter_context(real.replay(target, request))
         overlay = None if request.run.write else Overlay()
         stack.enter_context(activate(overlay))
         absent: list[str] = []
@@ -89,14 +89,14 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
         loaded.otherwise = stack.enter_context(otherwise.watch_run())
         for watching in (
-            state.appended.watch(calls.called),
-            state.derived.watch(calls.derived),
+            state.appended.watch(calls.note_append),
+            state.derived.watch(calls.note_gradients),
             state.passes.watch(calls.began),
             state.swept.watch(calls.gave),
-            state.passed.watch(calls.ended),
-            state.updating.watch(calls.updating),
-            state.taken.watch(calls.taken),
-            state.written.watch(calls.written),
+            state.passed.watch(calls.note_end),
+            state.updating.watch(calls.note_update),
+            state.taken.watch(calls.note_pairs),
+            state.written.watch(calls.note_write),
             state.runs.watch(calls.ran),
             state.made.watch(loaded.births.append),
         ):
@@ -107,7 +107,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             stack.enter_context(_values_wanted())
         else:
             stack.enter_context(showing.run_of(target.shown))
-            stack.enter_context(_noted(loaded, target, request, notes))
+            stack.enter_context(_note_computation(loaded, target, request, notes))
         calls.over = True
         if request.inputs.arrays is not None and loaded.error is None:
             entries.must_take(loaded, request)
@@ -141,7 +141,7 @@ def read_at_end(reader: Callable[[Loaded], None]) -> contextlib.AbstractContextM
 
 
 @contextlib.contextmanager
-def _noted(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iterator[None]:
+def _note_computation(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iterator[None]:
     """Run the file, with what it computes noted for a backend that compiles, unless who asks listens himself."""
     listened = retold.noting_now() is not None
     with retold.noted() as retelling:
@@ -202,12 +202,12 @@ def _recorder(
 ) -> contextlib.AbstractContextManager[Watched | None]:
     """Watches the file from inside the framework that it is written for, where that is another one."""
     if request.run.engine == real.ENGINE:
-        return real.watched(loaded, request)
+        return real.watch_file(loaded, request)
     if b"torch" not in data and not target.cells:
         return contextlib.nullcontext()
     from ..recorders.pytorch import running
 
-    return running.watched(target, data, loaded, request)
+    return running.watch_file(target, data, loaded, request)
 
 
 def _watch_file(
@@ -223,8 +223,8 @@ def _watch_file(
     try:
         with (
             interruptible(loaded.calls, request.run.limit, request.record.unfinished),
-            effects.watched(target.file, request.run.write),
-            leaving(target.name),
+            effects.watch_file(target.file, request.run.write),
+            run_exit_functions(target.name),
         ):
             _run_file(loaded, target, request, data, parts, wanted, notes)
     except (ModelError, GradtoolError) as error:
@@ -257,10 +257,10 @@ def _run_file(
     if target.cells:
         _run_cells(loaded, target, notes)
     else:
-        call(target.name, execute, call(target.name, compiled, data, target.compiled_as), loaded.namespace)
+        call(target.name, execute, call(target.name, compile_file, data, target.code_path), loaded.namespace)
     script = loaded.namespace["__name__"] == "__main__" and not target.cells
     if not wanted and not (script and loaded.calls.every):
-        entries.called(loaded, target.function, request)
+        entries.call_entry(loaded, target.function, request)
 
 
 def _run_cells(loaded: Loaded, target: Target, notes: Notes) -> None:
@@ -268,7 +268,7 @@ def _run_cells(loaded: Loaded, target: Target, notes: Notes) -> None:
     loaded.namespace.update(notebooks.names())
     for name, text, may_raise in target.cells:
         try:
-            call(target.name, execute, call(target.name, compiled, text, name), loaded.namespace)
+            call(target.name, execute, call(target.name, compile_file, text, name), loaded.namespace)
         except (ModelError, GradtoolError) as error:
             if not may_raise:
                 raise
@@ -294,7 +294,7 @@ def _import(loaded: Loaded, read: Callable[..., Any], target: Target, request: R
     if target.function is not None or (request.run.arg and not target.takes_sizes):
         raise CommandError(f"{target.name} holds a program: it has no functions")
     if target.takes_sizes:
-        read = functools.partial(read, open_sizes.told(request))
+        read = functools.partial(read, open_sizes.read_sizes(request))
     if target.is_run:
         _replay(loaded, read, target, request)
         return
@@ -317,7 +317,7 @@ def _import(loaded: Loaded, read: Callable[..., Any], target: Target, request: R
         if outputs is not None or request.objective.loss_fn is not None:
             from . import added_losses
 
-            loaded.loss = added_losses.added(loaded, outputs, request, notes)
+            loaded.loss = added_losses.add_loss(loaded, outputs, request, notes)
     else:
         loaded.function = "the importer"
 
@@ -357,16 +357,16 @@ def _values_wanted() -> Iterator[None]:
 
 def _run_parts(loaded: Loaded, target: Target, request: Request, data: bytes, parts: scripts.ScriptParts) -> None:
     """Run a file with a guard; what is behind it only if there is nothing to be asked about without."""
-    code = call(target.name, compiled, data, target.compiled_as, parts.module)
+    code = call(target.name, compile_file, data, target.code_path, parts.module)
     call(target.name, execute, code, loaded.namespace)
     try:
-        entries.called(loaded, target.function, request, parts.helpers)
+        entries.call_entry(loaded, target.function, request, parts.helpers)
     except (CommandError, GradtoolError):
         if loaded.function not in parts.calls:
             raise
         loaded.function = None  # the file calls it itself, where it has made ready for it
     if loaded.function is None and not _is_there(loaded):
-        code = call(target.name, compiled, data, target.compiled_as, parts.guarded)
+        code = call(target.name, compile_file, data, target.code_path, parts.guarded)
         call(target.name, execute, code, loaded.namespace)
 
 
@@ -424,9 +424,9 @@ def _environment(request: Request, target: Target, absent: list[str]) -> Iterato
         source.full_stacks(request.record.full_stacks),
         keep_graphs(),
         state.keep_state(),
-        surroundings.kept(),
-        seeds.seeded(request.run.seed),
-        imports.of_models(target.folder, absent) if target.folder is not None else imports.guarded(),
+        surroundings.keep(),
+        seeds.seed_modules(request.run.seed),
+        imports.model_imports(target.folder, absent) if target.folder is not None else imports.guard_imports(),
     ):
         if request.run.mode == "static":
             state.enable_static()

@@ -11,7 +11,7 @@ from ..importers import UnknownSizes
 from ..request.request import Request
 
 
-def told(request: Request) -> UnknownSizes:
+def read_sizes(request: Request) -> UnknownSizes:
     """The sizes that *request* tells.
 
     Raises:

@@ -80,7 +80,7 @@ def mean(left: Loaded, request: Request) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def opened(request: Request) -> Iterator[Model]:
+def open_model(request: Request) -> Iterator[Model]:
     """Load a model; its programs and its scope are the current ones inside the ``with`` block.
 
     Raises:
@@ -88,5 +88,5 @@ def opened(request: Request) -> Iterator[Model]:
         ModelError: the user's code raised.
         GradtoolError: the engine refused.
     """
-    with loader.executed(request) as left:
+    with loader.run_model(request) as left:
         yield model_in(left, request)

@@ -18,7 +18,7 @@ from ..recorders.real_paddle import running
 from ..recorders.recorded import archive
 from ..request.request import Request
 from ..script.loaded import Loaded
-from .loader import executed
+from .loader import run_model
 
 INSTALL = "pip install paddlepaddle"
 
@@ -45,7 +45,7 @@ def record(request: Request, run: str, folder: str) -> None:
     from ..recorders.real_paddle.programs import ProgramRuns
 
     programs = ProgramRuns()
-    with running.inside(), programs.watched(), archive.recording(run, folder), executed(request) as loaded:
+    with running.mark_process(), programs.watch(), archive.record_into(run, folder), run_model(request) as loaded:
         if _is_static(loaded) and not programs.save(Path(run).parent):
             raise CommandError(
                 f"{loaded.name} builds a static program and runs none, and --engine paddle asks about what is run",

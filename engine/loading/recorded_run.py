@@ -116,7 +116,7 @@ class RunOfLoop:
             self._folder = tempfile.mkdtemp(prefix="gradtool-")
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
             self._path = os.path.join(self._folder, self._file)
-            archive.write(self._path, self._writer.in_place(), self._writer.left)
+            archive.write(self._path, self._writer.local_copy(), self._writer.left)
         return self._path
 
     @property
@@ -151,7 +151,7 @@ class RunOfLoop:
     @cached_property
     def model(self) -> Model:
         """The model that answers about the run."""
-        with raise_for_python(_HERE), opening.opened(self.request) as loaded:
+        with raise_for_python(_HERE), opening.open_model(self.request) as loaded:
             vars(loaded)["run"] = self  # whose file goes with it
             return loaded
 
@@ -193,17 +193,17 @@ class RunOfLoop:
             for happening, watcher in (
                 (state.passes, calls.began),
                 (state.swept, calls.gave),
-                (state.passed, calls.ended),
-                (state.updating, calls.updating),
-                (state.taken, calls.taken),
-                (state.written, calls.written),
+                (state.passed, calls.note_end),
+                (state.updating, calls.note_update),
+                (state.taken, calls.note_pairs),
+                (state.written, calls.note_write),
                 (state.made, loaded.births.append),
             ):
                 stack.enter_context(happening.unheard())
                 stack.enter_context(happening.watch(watcher))
             watched = live.program().watch(loaded, Request(self.name))
             try:
-                with watched.recorder.recording():
+                with watched.recorder.record():
                     yield
             except Exception as error:
                 frames = [f"{type(error).__name__}: {error}"]

@@ -17,7 +17,7 @@ from . import loader, opening
 
 
 @contextlib.contextmanager
-def executed(recorder: Recorder, request: Request, notes: Notes) -> Iterator[Loaded]:
+def record_model(recorder: Recorder, request: Request, notes: Notes) -> Iterator[Loaded]:
     """As :func:`.loader.executed`, with *recorder* listening to the file alone; nobody hears what is done inside.
 
     Raises:
@@ -28,7 +28,7 @@ def executed(recorder: Recorder, request: Request, notes: Notes) -> Iterator[Loa
     # Ahead of anything that is imported while the file runs: what was computed is told to the recorder alone.
     with (
         recorder.recording(),
-        loader.executed(request, notes, lambda: recorder.closed) as left,
+        loader.run_model(request, notes, lambda: recorder.closed) as left,
         watch.pause_watchers(),
     ):
         yield left

@@ -22,7 +22,7 @@ def is_revision(text: str) -> bool:
 
 
 @contextmanager
-def checked_out(text: str) -> Iterator[str]:
+def check_out(text: str) -> Iterator[str]:
     """The path of ``FILE@REVISION`` in a folder of its own, which holds all that git has of that revision.
 
     What the file opens by a relative name is read from the working folder, where data lies that git does not hold.

@@ -50,7 +50,7 @@ class Target:
     """Whether :attr:`saved` reads what the file did in another process just now."""
 
     @property
-    def compiled_as(self) -> str:
+    def code_path(self) -> str:
         """Path that Python gives to the code of the file where it runs it: its whole path."""
         path = os.path.abspath(self.file)
         is_plain = os.path.isfile(path) and not self.cells and not source.is_installed(path)
@@ -91,7 +91,7 @@ def target(text: str, stdin_filename: str = "<stdin>", as_module: bool = False) 
             return started
         if not os.path.isfile(where):
             raise _not_started(where)
-    return _of_file(where, function)
+    return _file_target(where, function)
 
 
 def _not_started(name: str) -> CommandError:
@@ -104,7 +104,7 @@ def _not_started(name: str) -> CommandError:
     return MissingModel(f"-m {name}: a package without {STARTED}, which python -m cannot run either", hint)
 
 
-def _of_file(where: str, function: str | None) -> Target:
+def _file_target(where: str, function: str | None) -> Target:
     """A file, or a module that is named as if it were one."""
     path = Path(where)
     if exists(where) and (path / STARTED).is_file():
@@ -168,13 +168,13 @@ def _module(name: str, function: str | None, started: bool = False) -> Target | 
     sys.path.insert(0, "")
     try:
         for i in range(1, len(parts) + 1):
-            folders = None if spec is None else _listed(spec.submodule_search_locations)
+            folders = None if spec is None else _copy_list(spec.submodule_search_locations)
             if i > 1 and folders is None:
                 return None
             spec = _spec(parts[i - 1], folders)
             if spec is None:
                 return None
-        inside = None if spec is None else _listed(spec.submodule_search_locations)
+        inside = None if spec is None else _copy_list(spec.submodule_search_locations)
         if started and inside is not None and not name.endswith("__main__"):
             name = f"{name}.__main__"
             spec = _spec("__main__", inside)
@@ -186,7 +186,7 @@ def _module(name: str, function: str | None, started: bool = False) -> Target | 
     return Target(Path(origin).read_bytes, origin, origin, name, "", function, package=name.rpartition(".")[0])
 
 
-def _listed(folders: Sequence[str] | None) -> list[str] | None:
+def _copy_list(folders: Sequence[str] | None) -> list[str] | None:
     return None if folders is None else list(folders)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..core.command_errors import CommandError, unknown
 from ..kinds.program.model import ProgramModel
 from ..loading import targets
-from ..script.users_code import call, compiled, execute
+from ..script.users_code import call, compile_file, execute
 
 
 def callback(text: str | Callable[..., Any], model: ProgramModel) -> Callable[..., Any]:
@@ -45,4 +45,4 @@ def _run_file(where: str, namespace: dict[str, Any]) -> None:
     namespace["__file__"] = target.file
     texts = [(cell.name, cell.text) for cell in target.cells] or [(target.shown, target.read())]
     for name, text in texts:
-        call(target.name, execute, call(target.name, compiled, text, name), namespace)
+        call(target.name, execute, call(target.name, compile_file, text, name), namespace)

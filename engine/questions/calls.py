@@ -20,7 +20,7 @@ def list_calls(request: Request, notes: Notes = SILENT) -> CallList:
         ModelError: the file raised before it had asked for a backward pass.
     """
     request = request.change(need_loss=False, unfinished=True)
-    with loader.executed(request, notes) as left:
+    with loader.run_model(request, notes) as left:
         if left.error is not None and not left.calls.every:
             raise left.error from left.error.__cause__
         return calls_of(left, request)

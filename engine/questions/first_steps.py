@@ -114,7 +114,7 @@ def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
         ModelError: the user's code raised.
         GradtoolError: the engine refused.
     """
-    with watch_first_steps() as told, loader.executed(request, notes) as left, watch.pause_watchers():
+    with watch_first_steps() as told, loader.run_model(request, notes) as left, watch.pause_watchers():
         return told(left, request)
 
 
@@ -130,7 +130,7 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
     def answer(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
         # A program has its variables by their names instead, and no tensor of it is watched here.
-        tensors = {t: n for t, n in getattr(model, "named", {}).items() if not isinstance(t, str)}
+        tensors = {t: n for t, n in getattr(model, "tensor_names", {}).items() if not isinstance(t, str)}
         names = {id(t): n for t, n in tensors.items()}
 
         def name(tensor: Any) -> str:
@@ -210,7 +210,7 @@ def one_batch(
     with (
         recorder.recording(),
         watch.watch(None, first),
-        loader.executed(request, notes) as left,
+        loader.run_model(request, notes) as left,
         watch.pause_watchers(),
     ):
         model = opening.model_in(left, request)

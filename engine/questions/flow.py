@@ -78,7 +78,7 @@ class Flow(Question[Flows]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Flows:
         """As in the base; the file is recorded while it runs."""
         recorder, calls = Recorder(which=self.step), LayerCalls()
-        with recorder.recording(), calls.note_calls(), loader.executed(request, notes) as left, watch.pause_watchers():
+        with recorder.recording(), calls.note_calls(), loader.run_model(request, notes) as left, watch.pause_watchers():
             model = opening.model_in(left, request)
             run, _ = type(model).timeline(left, request, recorder, Debug(feed=self.feed, step=self.step), notes)
             _name(run, recorder, calls)

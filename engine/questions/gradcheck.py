@@ -56,8 +56,8 @@ class Gradcheck(Question[Comparison]):
         """As in the base; what dynamic mode computes is recorded while the file runs."""
         recorder = Recorder(which=number_of(request))
         request = self.requested(request)
-        with recorder.recording(), loader.executed(request, notes) as left, watch.pause_watchers():
-            meant = left.calls.meant() if request.backward is None else None
+        with recorder.recording(), loader.run_model(request, notes) as left, watch.pause_watchers():
+            meant = left.calls.target_pass() if request.backward is None else None
             if meant is None or meant is left.calls.swept[-1]:
                 model = opening.model_in(left, request)
                 return self._compare(model, recorder, notes, lambda: self._record_pass(model, left, request, recorder))
@@ -83,7 +83,7 @@ class Gradcheck(Question[Comparison]):
         if model.computes_while_loading:
             model.must_run("gradcheck")
         model.must_take({"--feed": self.feed})
-        story = GradcheckStory(model.compared(recorder, self.order, self.feed, notes))
+        story = GradcheckStory(model.compare_gradients(recorder, self.order, self.feed, notes))
         _acquit(model, story.wrong)
         _acquit_of_rounding(story.wrong, written)
         _say_what_is_lost(model, [e for e in story.wrong if not e.suspect])

@@ -20,7 +20,7 @@ class Gradients(GradientsOptions, Question[Derivatives]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Derivatives:
         """As in the base; targets take the place of a loss."""
         request = request.change(need_loss=not self.target)
-        with loader.executed(request, notes) as left:
+        with loader.run_model(request, notes) as left:
             kind = opening.kind_of(left, request)
             refused = kind.refusal("gradients", left.name)
             if refused is not None:

@@ -127,7 +127,7 @@ _Held = dict[tuple[str, str], list[Tensor]]
 
 def _find_held(left: Loaded) -> _Held:
     try:
-        meant = left.calls.meant()
+        meant = left.calls.target_pass()
     except CommandError:
         meant = None
     held: _Held = {}

@@ -51,7 +51,7 @@ class Influence(Question[Influences]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Influences:
         """As in the base; calls of layers are noted while the file runs."""
-        with self.record(request) as answer, loader.executed(request, notes) as left:
+        with self.record(request) as answer, loader.run_model(request, notes) as left:
             return answer(left, notes)
 
     @contextlib.contextmanager

@@ -78,7 +78,7 @@ class Nan(Question[Births]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Births:
         """As in the base; the file is watched while it runs."""
-        with self.listen(request) as answer, loader.executed(request, notes) as left:
+        with self.listen(request) as answer, loader.run_model(request, notes) as left:
             return answer(left, notes)
 
     @contextlib.contextmanager

@@ -48,7 +48,7 @@ class OtherLosses:
             request = self._about(other)
             if not opening.is_of_program(left, request):
                 continue
-            with restore_programs(left), showing.muted(), watch.pause_watchers(), opening.mean(left, request):
+            with restore_programs(left), showing.mute(), watch.pause_watchers(), opening.mean(left, request):
                 try:
                     self._known[other.number] = case_in(left, request, self._why, SILENT).verdicts(self._why, SILENT)
                 except (CommandError, GradtoolError) as error:

@@ -26,9 +26,9 @@ from ..kinds.passes import GRAD
 from ..loading import loader
 from ..request.limits import ALL, ENOUGH
 from ..request.request import Request
-from ..script.calls import running
-from ..script.holders import looped
-from ..script.loaded import Loaded, over_already
+from ..script.calls import frame_names
+from ..script.holders import loop_names
+from ..script.loaded import Loaded, too_late_error
 from ..script.paths import Walk
 from .nan import run_steps
 from .question import Question
@@ -138,8 +138,8 @@ def _end(left: Loaded) -> str:
 def _named_tensors() -> Iterator[tuple[str, Tensor]]:
     """Yield the tensors in the user's functions that are running, by name, the innermost first."""
     walk = Walk()
-    for names in reversed(running(sys._getframe(1))):
-        tensors = walk.tensors(names.values, looped(names.code))
+    for names in reversed(frame_names(sys._getframe(1))):
+        tensors = walk.tensors(names.values, loop_names(names.code))
         yield from ((path, t) for path, t in tensors if isinstance(t, Tensor))
 
 
@@ -149,15 +149,15 @@ def _tracks(left: Loaded, tape: TapeCourse, steps: Iterable[TrainingStep]) -> li
 
     tracks: dict[Track, None] = {}
     entries = entries_in(left)
-    shown = [e.shown for e in entries]
+    shown = [e.display_name for e in entries]
     for entry in entries:
         leaf = entry.tensor._leaf
         track = tape.tracks.get(leaf) if leaf is not None else None
         if track is None and entry.is_parameter:
             t = entry.tensor
-            track = Track(entry.shown, tuple(t.array.shape), t.loc, listed=True)
+            track = Track(entry.display_name, tuple(t.array.shape), t.loc, listed=True)
         if track is not None:
-            track.name = entry.shown if shown.count(entry.shown) == 1 else entry.name
+            track.name = entry.display_name if shown.count(entry.display_name) == 1 else entry.name
             tracks[track] = None
     for step in steps:
         tracks.update(dict.fromkeys(step.points))
@@ -197,7 +197,7 @@ class OverTime(Question[Training]):
         if self.by not in (None, "parameter", "layer"):
             raise CommandError(f"--by {self.by}: over time a row is a parameter or a layer")
         request = self.requested(request).change(steps=self.steps or request.run.steps)
-        with Listening() as listening, loader.executed(request, notes) as left:
+        with Listening() as listening, loader.run_model(request, notes) as left:
             left.must_run("stats --steps")
             if not listening.has_heard:
                 run_steps(left, ENOUGH if self.steps in (None, ALL) else self.steps)
@@ -229,7 +229,7 @@ class OverTime(Question[Training]):
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Training:
         """Refused: a model that is loaded has been trained before it could be watched."""
-        raise over_already("stats --steps", model.name)
+        raise too_late_error("stats --steps", model.name)
 
     def _row_kind(self, names: Sequence[str]) -> tuple[str, int | None]:
         """Return the kind of row, and how many parts of paths are left; None for all but the last."""

@@ -58,7 +58,7 @@ class Drawn(Cuts, Question[PictureAnswer]):
         with (
             watch.watch(tensors=gradients),
             _time(self.measure == "time") as stopwatch,
-            loader.executed(request, notes) as left,
+            loader.run_model(request, notes) as left,
             watch.pause_watchers(),
         ):
             model = opening.model_in(left, request)
@@ -73,7 +73,7 @@ class Drawn(Cuts, Question[PictureAnswer]):
         return self._draw(model, None, notes)
 
     def _draw(self, model: Model, stopwatch: Stopwatch | None, notes: Notes) -> PictureAnswer:
-        graph = model.drawn(self, notes)
+        graph = model.draw(self, notes)
         values = {} if self.measure is None else model.measure(self.measure, self.feed, stopwatch, notes)
         return PictureAnswer(model.about, graph, values)
 
@@ -117,7 +117,7 @@ class _Gradients:
 
 def _number(left: Loaded, model: Model) -> int | None:
     """The number of the backward pass that is drawn, from 1; None where the file ran none from this loss."""
-    call = left.calls.meant() if model.computes_while_loading else None
+    call = left.calls.target_pass() if model.computes_while_loading else None
     return None if call is None or call.loss is not getattr(model, "loss", None) else call.number
 
 

@@ -37,7 +37,7 @@ class Profile(Question[Costs]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Costs:
         """As in the base; the calls of dynamic mode are noted while the file runs."""
         calls = Calls()
-        with watch.watch(calls), loader.executed(request, notes) as left, watch.pause_watchers():
+        with watch.watch(calls), loader.run_model(request, notes) as left, watch.pause_watchers():
             return self._measure(opening.model_in(left, request), calls, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Costs:
@@ -52,5 +52,5 @@ class Profile(Question[Costs]):
         names = model.names()
         for cost in story.costs:
             cost.name = names.operators.get(cost.origin, cost.name)
-            cost.run = names.within(cost.inside)
+            cost.run = names.describe_place(cost.inside)
         return Costs(model.about, story)

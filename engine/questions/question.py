@@ -59,7 +59,7 @@ class Question(ABC, Generic[A]):
             GradtoolError: the engine refused.
         """
         request = self.requested(request)
-        with loader.executed(request, notes) as left:
+        with loader.run_model(request, notes) as left:
             before = pass_before(left)
             if before is None:
                 return self.answer(opening.model_in(left, request), notes)
@@ -68,7 +68,7 @@ class Question(ABC, Generic[A]):
             failure = failure_in(left)
         # The graph of the pass before has been let go of: the file runs once more, and keeps it.
         request = replace(request, backward=str(before))
-        with loader.executed(request) as left:
+        with loader.run_model(request) as left:
             answer = self.answer(opening.model_in(left, request), notes)
         return answer if failure is None else self.add_failure(answer, failure)
 

@@ -46,7 +46,7 @@ class Saved(Question[Kept]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Kept:
         """As in the base; the file is watched while it runs."""
-        with retold.as_it_was(), self.listen(request) as answer, loader.executed(request, notes) as left:
+        with retold.as_it_was(), self.listen(request) as answer, loader.run_model(request, notes) as left:
             return answer(left, notes)
 
     @contextlib.contextmanager

@@ -164,7 +164,7 @@ def open_case(
         ModelError: the file raised before it had computed a loss.
     """
     request = asked.requested(request)
-    with Listening() as listening, loader.executed(request, notes) as left:
+    with Listening() as listening, loader.run_model(request, notes) as left:
         yield case_in(left, request, asked, notes, amend, listening)
 
 
@@ -212,7 +212,7 @@ def failure_in(left: Loaded) -> Answer | None:
     if not isinstance(error, (FreedGraphError, InplaceError)):
         return None
     last = next(reversed(left.calls.swept), None)
-    raised = users_code.raised_at(error)
+    raised = users_code.error_line(error)
     if last is not None and last.location[:1] == raised:
         raised = last.location
     return explained(error, raised, left.journal, None if last is None else last.loss)

@@ -32,10 +32,10 @@ def stands_in(error: ImportError, frame: FrameType) -> bool:
     Args:
         frame: of the import statement; where the model itself says what is to be done without, that is done.
     """
-    return (error.name or "").partition(".")[0] in PACKAGES and not _caught(frame)
+    return (error.name or "").partition(".")[0] in PACKAGES and not _is_caught(frame)
 
 
-def _caught(frame: FrameType) -> bool:
+def _is_caught(frame: FrameType) -> bool:
     """Return whether the line of *frame* stands within a ``try`` that catches errors of imports."""
     lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
     try:

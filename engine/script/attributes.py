@@ -61,17 +61,17 @@ def short_name(kind: type) -> str:
 
 def fields(value: Any) -> dict[str, Any]:
     """Return a copy of the attributes that a value holds itself; empty where it has no ``__dict__``."""
-    held = _held(value)
+    held = _instance_dict(value)
     return {} if held is None else {n: v for n, v in list(dict.items(held)) if type(n) is str}
 
 
 def field(value: Any, name: str) -> Any:
     """Return one attribute that a value holds itself; None where it has none of that name."""
-    held = _held(value)
+    held = _instance_dict(value)
     return None if held is None else dict.get(held, name)
 
 
-def _held(value: Any) -> dict[Any, Any] | None:
+def _instance_dict(value: Any) -> dict[Any, Any] | None:
     """Return the ``__dict__`` of a value; None where it has none."""
     if type(value) is ModuleType:  # a thousand of them are looked at again and again
         return value.__dict__

@@ -77,14 +77,14 @@ def _target(statements: Iterable[ast.stmt], line: int) -> str:
         target, value = ast.unparse(statement.targets[0]), statement.value
     elif isinstance(statement, ast.AnnAssign):
         target, value = ast.unparse(statement.target), statement.value
-    elif isinstance(statement, ast.Expr) and (call := _adding(statement.value)) is not None:
+    elif isinstance(statement, ast.Expr) and (call := _find_append(statement.value)) is not None:
         return f"{ast.unparse(call.value)}{SOME}"
     else:
         return ""
     return "" if "," in target else target + "".join(_steps(value, line))
 
 
-def _adding(value: ast.expr) -> ast.Attribute | None:
+def _find_append(value: ast.expr) -> ast.Attribute | None:
     """``blocks.append`` of ``blocks.append(…)``."""
     function = value.func if isinstance(value, ast.Call) else None
     adds = isinstance(function, ast.Attribute) and function.attr in ("append", "add", "appendleft")

@@ -187,18 +187,18 @@ class PassCalls:
     _windows: dict[Any, PassWindow] = field(default_factory=dict)
     """By optimizer its last step."""
 
-    def called(self, loss: Any, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
+    def note_append(self, loss: Any, listed: Any, no_grad: Any, checkpoints: Sequence[str]) -> None:
         """Note a call of ``append_backward`` that is being made."""
         if not self.over:
-            names = running(sys._getframe(1), self.keep)
+            names = frame_names(sys._getframe(1), self.keep)
             lists = {"listed": listed, "no_grad": no_grad, "checkpoints": checkpoints}
-            call = self._noted("append_backward", loss, **lists, names=names, block=loss.block)
+            call = self._note("append_backward", loss, **lists, names=names, block=loss.block)
             self.appended.append(call)
 
-    def derived(self, targets: Sequence[Any]) -> None:
+    def note_gradients(self, targets: Sequence[Any]) -> None:
         """Note a call of ``gradients`` that is being made."""
         if not self.over:
-            self._noted("gradients", targets[0], block=targets[0].block)
+            self._note("gradients", targets[0], block=targets[0].block)
 
     def began(self, roots: Sequence[Any], how: str, recorded: bool, request: PassRequest | None = None) -> None:
         """Note a backward pass of dynamic mode that is beginning.
@@ -216,7 +216,7 @@ class PassCalls:
             state.progress.note(PASSES, self.sweeps, self._most)
         root = roots[0]
         value = float(root.array.reshape(())) if root.spec.count == 1 and root.dtype.is_floating else None
-        call = self._noted(how, root, names=running(sys._getframe(1), self.keep), recorded=recorded, value=value)
+        call = self._note(how, root, names=frame_names(sys._getframe(1), self.keep), recorded=recorded, value=value)
         call.request = request = request or PassRequest()
         inputs = request.inputs if how == "backward" else None
         call.start, call.step = Start.of(roots, request.gradients, inputs), self.updates
@@ -235,7 +235,7 @@ class PassCalls:
         self._kept.append(call)
         self.swept.append(call)
 
-    def started(self, gradients: Sequence[Any]) -> None:
+    def note_start(self, gradients: Sequence[Any]) -> None:
         """Note the gradients that were given to the innermost pass, where they were not known when it began."""
         call = None if self.over or not self._open else self._open[-1]
         if call is not None and call.start is not None:
@@ -251,7 +251,7 @@ class PassCalls:
         if call.start is not None:
             call.gave = gave
 
-    def ended(self) -> None:
+    def note_end(self) -> None:
         """Note that the innermost pass is over, or failed."""
         if self.over or not self._open:
             return
@@ -262,7 +262,7 @@ class PassCalls:
         if call.start is not None:
             call.held = held
 
-    def updating(self, tensors: Sequence[Any]) -> None:
+    def note_update(self, tensors: Sequence[Any]) -> None:
         """Note that an optimizer is about to update these tensors."""
         if self.over or not tensors:
             return
@@ -272,14 +272,14 @@ class PassCalls:
         if before < last:
             window = self._windows[optimizer] = PassWindow(before, last)
             self.updates += 1
-            self.shares.updating((t._leaf for t in tensors if t._leaf is not None), window)
+            self.shares.note_update((t._leaf for t in tensors if t._leaf is not None), window)
 
-    def taken(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+    def note_pairs(self, pairs: Sequence[tuple[Any, Any]]) -> None:
         """Note by which gradients an optimizer updates its tensors."""
         if not self.over:
             self.shares.take(pairs)
 
-    def written(self, tensor: Any) -> None:
+    def note_write(self, tensor: Any) -> None:
         """Note that the values of a tensor were overwritten: an update by hand, where no optimizer makes updates.
 
         What gets a gradient and is written next is updated by it, or is at least another tensor then.
@@ -293,7 +293,7 @@ class PassCalls:
         if by_hand is None or by_hand.last < last:
             by_hand = self._windows[_BY_HAND] = PassWindow(0 if by_hand is None else by_hand.last, last)
             self.updates += 1
-        self.shares.updating((), by_hand)
+        self.shares.note_update((), by_hand)
 
     def _has_enough(self, passes: int) -> bool:
         """Return whether the file has made the passes that it is watched for, and its time is over as well."""
@@ -318,13 +318,13 @@ class PassCalls:
         """Return whether the pass of that number is of the last round: of the last step where there are optimizers."""
         return self.is_current(number) and (bool(self._windows) or number > self._repeated)
 
-    def of_step(self) -> list[PassCall]:
+    def step_passes(self) -> list[PassCall]:
         """The passes of dynamic mode that are asked about together, in their order.
 
         Of a file that says which pass is meant that one alone; else those of the last step of every optimizer, as
         passes of one step are the parts of one gradient.
         """
-        meant = self.meant()
+        meant = self.target_pass()
         if meant is None or self.which is not None:
             return [] if meant is None else [meant]
         return [
@@ -338,7 +338,7 @@ class PassCalls:
             return False
         return call.how == meant.how == "backward" and call.parent is None and call.is_done
 
-    def _noted(self, how: str, loss: Any, **more: Any) -> PassCall:
+    def _note(self, how: str, loss: Any, **more: Any) -> PassCall:
         frame = sys._getframe(1)
         call = PassCall(
             len(self.every) + 1, how, loss, source.here(), kind=_public(frame) or how, python=_name(loss, frame), **more
@@ -405,7 +405,7 @@ class PassCalls:
                 self.which = str(call.number)
                 return
 
-    def meant(self) -> PassCall | None:
+    def target_pass(self) -> PassCall | None:
         """The pass of dynamic mode that is asked about: of ``backward`` rather than of ``grad``, and the last one.
 
         None where there is none, and where a call of ``append_backward`` is asked about.
@@ -423,7 +423,7 @@ class PassCalls:
             raise self._unknown()
         return next(reversed(calls), None)
 
-    def meant_in_programs(self) -> PassCall | None:
+    def target_program_pass(self) -> PassCall | None:
         """The call of ``append_backward`` that is asked about.
 
         Raises:
@@ -438,11 +438,11 @@ class PassCalls:
         """The error for a pass that there is not, with the near ones."""
         hint = "the file asked for no backward pass"
         if self.every:
-            near = ", ".join(self._near(self.which or ""))
+            near = ", ".join(self._nearest_choices(self.which or ""))
             hint = f"there were {len(self.every)}, the nearest is {near}; gradtool backward MODEL --list lists them"
         return CommandError(f"--backward {self.which}: there is no such backward pass", hint)
 
-    def _near(self, which: str, most: int = 3) -> list[str]:
+    def _nearest_choices(self, which: str, most: int = 3) -> list[str]:
         """Return the choices of ``--backward`` near *which*: the nearest first."""
         wanted = which.rpartition(":")[2]
         number = int(wanted) if wanted.isdecimal() else 0
@@ -461,7 +461,7 @@ def _stands_at(call: PassCall, which: str) -> bool:
     return not file or place[0].replace("\\", "/").endswith(file.replace("\\", "/"))
 
 
-def running(frame: FrameType | None, keep: Callable[[Any], Any] = _as_it_is) -> list[LocalNames]:
+def frame_names(frame: FrameType | None, keep: Callable[[Any], Any] = _as_it_is) -> list[LocalNames]:
     """Return the local names of the user's functions that are running, the outermost first.
 
     Args:

@@ -46,7 +46,7 @@ _watched: ContextVar[tuple[str, bool] | None] = ContextVar("gradtool_effects_wat
 
 
 @contextmanager
-def of_command() -> Iterator[None]:
+def command_scope() -> Iterator[None]:
     """Inside, one command runs, and none of its files runs again after an effect."""
     token = _noted.set({})
     try:
@@ -75,7 +75,7 @@ def starts_processes(file: str) -> bool:
 
 
 @contextmanager
-def watched(file: str, writes: bool) -> Iterator[None]:
+def watch_file(file: str, writes: bool) -> Iterator[None]:
     """Note the effects of a file that runs inside.
 
     Args:
@@ -105,14 +105,14 @@ def _note(event: str, arguments: tuple[Any, ...]) -> None:
     file, stays = running
     effects = noted.get(file, {})
     if event == "open":
-        effect = _written(*arguments) if stays and not effects else ""
+        effect = _file_write(*arguments) if stays and not effects else ""
     else:
         effect = _EFFECTS[event] if _EFFECTS[event] not in effects and _is_users(sys._getframe(2)) else ""
     if effect:
         noted.setdefault(file, {})[effect] = None
 
 
-def _written(path: Any, mode: Any, flags: Any) -> str:
+def _file_write(path: Any, mode: Any, flags: Any) -> str:
     """Return that a file is written; empty where it is read, or no file."""
     if isinstance(path, int) or not (isinstance(flags, int) and flags & _WRITING):
         return ""

@@ -27,15 +27,15 @@ def ways(left: Loaded, values: Mapping[str, Any], meant: PassCall | None) -> Ite
     """
     walk = Walk()
     scopes = [] if meant is None else [scope for scope in meant.names if scope.function]
-    yield from (("", path, t) for path, t in walk.tensors(values, _looped_in_module(left)))
+    yield from (("", path, t) for path, t in walk.tensors(values, _module_loop_names(left)))
     for scope in scopes:
-        yield from ((scope.function, path, t) for path, t in walk.tensors(scope.values, looped(scope.code)))
+        yield from ((scope.function, path, t) for path, t in walk.tensors(scope.values, loop_names(scope.code)))
     for name in _modules(left):
         names = fields(sys.modules[name])
         yield from (("", f"{name}.{path}", t) for path, t in walk.tensors(names))
 
 
-def looped(code: CodeType) -> frozenset[str]:
+def loop_names(code: CodeType) -> frozenset[str]:
     """The names that a function gives inside its loops, to one value after the other."""
     steps = list(dis.get_instructions(code))
     loops = [(s.argval, s.offset) for s in steps if s.opname.startswith("JUMP_BACKWARD")]
@@ -43,10 +43,10 @@ def looped(code: CodeType) -> frozenset[str]:
     return frozenset(s.argval for s in stored if any(first <= s.offset <= last for first, last in loops))
 
 
-def _looped_in_module(left: Loaded) -> frozenset[str]:
+def _module_loop_names(left: Loaded) -> frozenset[str]:
     text = "".join(linecache.getlines(left.namespace.get("__file__", "")))
     try:
-        return looped(compile(text, "", "exec", dont_inherit=True))
+        return loop_names(compile(text, "", "exec", dont_inherit=True))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()  # a notebook, or no Python
 

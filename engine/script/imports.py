@@ -70,7 +70,7 @@ def is_protected(name: str) -> bool:
 
 
 @contextmanager
-def guarded() -> Iterator[_Guard]:
+def guard_imports() -> Iterator[_Guard]:
     """Import what is gradtool's own from where it is installed; inside another such block, that one counts."""
     there = next((finder for finder in sys.meta_path if isinstance(finder, _Guard)), None)
     if there is not None:
@@ -85,7 +85,7 @@ def guarded() -> Iterator[_Guard]:
 
 
 @contextmanager
-def of_models(folder: str, absent: list[str] | None = None) -> Iterator[None]:
+def model_imports(folder: str, absent: list[str] | None = None) -> Iterator[None]:
     """Let a model import what lies in *folder*, and have that to itself; the empty name is the current folder.
 
     Args:
@@ -93,7 +93,7 @@ def of_models(folder: str, absent: list[str] | None = None) -> Iterator[None]:
     """
     from . import siblings
 
-    with guarded() as guard:
+    with guard_imports() as guard:
         path, usual = list(sys.path), builtins.__import__
         statements = _Statements(guard, usual, absent if absent is not None else [])
         builtins.__import__ = statements.carry_out
@@ -135,23 +135,23 @@ class _Guard:
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and spec.origin is not None:
             self.origins[name] = spec.origin
-        return _followed(spec, self.awaited[name]) if name in self.awaited else spec
+        return _follow(spec, self.awaited[name]) if name in self.awaited else spec
 
     def __getattr__(self, name: str) -> Any:
         return getattr(PathFinder, name)
 
 
-def _followed(spec: ModuleSpec | None, act: Callable[[ModuleType], None]) -> ModuleSpec | None:
+def _follow(spec: ModuleSpec | None, act: Callable[[ModuleType], None]) -> ModuleSpec | None:
     """A spec whose module is handed to *act* after it was executed."""
     if spec is None or spec.loader is None:
         return spec
     execute = spec.loader.exec_module
 
-    def executed(module: ModuleType) -> None:
+    def execute_and_act(module: ModuleType) -> None:
         execute(module)
         act(module)
 
-    spec.loader.exec_module = executed  # type: ignore[method-assign]  # this loader is of this module alone
+    spec.loader.exec_module = execute_and_act  # type: ignore[method-assign]  # this loader is of this module alone
     return spec
 
 
@@ -189,7 +189,7 @@ class _Statements:
         top = name if not level else str((globals or {}).get("__package__") or "")
         top = top.partition(".")[0]
         if is_protected(top) and top not in self._guard.importing and self._is_models(globals) and self._is_there(top):
-            with self._exchanged(top):
+            with self._exchange(top):
                 return self._usual(name, globals, locals, fromlist or (), level)
         try:
             return self._usual(name, globals, locals, fromlist or (), level)
@@ -222,20 +222,20 @@ class _Statements:
         return self._looked[key]
 
     @contextmanager
-    def _exchanged(self, top: str) -> Iterator[None]:
+    def _exchange(self, top: str) -> Iterator[None]:
         """Have the model's modules of that name in place of the installed ones."""
-        installed = _taken(top)
+        installed = _take_modules(top)
         sys.modules.update(self._modules.get(top, {}))
         self._guard.importing.add(top)
         try:
             yield
         finally:
-            self._modules[top] = _taken(top)
+            self._modules[top] = _take_modules(top)
             sys.modules.update(installed)
             self._guard.importing.discard(top)
 
 
-def _taken(top: str) -> dict[str, ModuleType]:
+def _take_modules(top: str) -> dict[str, ModuleType]:
     """The modules of that name and below it, taken out of :data:`sys.modules`."""
     names = [n for n in sys.modules if n == top or n.startswith(f"{top}.")]
     return {n: sys.modules.pop(n) for n in names}

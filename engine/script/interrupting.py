@@ -35,10 +35,10 @@ def interruptible(calls: PassCalls, limit: float | None, by_user: bool) -> Itera
     ender = _Ender(calls)
     with contextlib.ExitStack() as stack:
         if by_user and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, ender.interrupted)
+            signal.signal(signal.SIGINT, ender.interrupt)
             stack.callback(signal.signal, signal.SIGINT, signal.default_int_handler)
         if limit is not None and hasattr(signal, "setitimer"):
-            stack.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, ender.timed_out))
+            stack.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, ender.time_out))
             signal.setitimer(signal.ITIMER_REAL, limit)
             stack.callback(signal.setitimer, signal.ITIMER_REAL, 0)
         try:
@@ -48,7 +48,7 @@ def interruptible(calls: PassCalls, limit: float | None, by_user: bool) -> Itera
 
 
 @contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
+def ignore_interrupts() -> Iterator[None]:
     """Inside, Ctrl-C is not heard: what is tidied up after it comes to its end."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -62,7 +62,7 @@ def undisturbed() -> Iterator[None]:
 
 def ends_commands(handler: Any) -> bool:
     """Return whether a handler of SIGINT is Python's own or one of these here, and no script's."""
-    return handler is signal.default_int_handler or getattr(handler, "__func__", None) is _Ender.interrupted
+    return handler is signal.default_int_handler or getattr(handler, "__func__", None) is _Ender.interrupt
 
 
 _presses = [0]
@@ -82,7 +82,7 @@ class _Ender:
         self._traced: list[FrameType] = []
         self._before: Any = None
 
-    def interrupted(self, number: int, frame: FrameType | None) -> None:
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
         """Ctrl-C was pressed; for the second time, it is what it always is."""
         if self._calls.interrupted:
             self._calls.interrupted = False
@@ -91,7 +91,7 @@ class _Ender:
         _presses[0] += 1
         self._end(frame, Interrupted)
 
-    def timed_out(self, number: int, frame: FrameType | None) -> None:
+    def time_out(self, number: int, frame: FrameType | None) -> None:
         """The time is over."""
         self._calls.late = True
         self._end(frame, Stopped)
@@ -115,7 +115,7 @@ class _Ender:
             raise error
         self._before = sys.gettrace()
         self._traced = users
-        sys.settrace(_nothing)
+        sys.settrace(_trace_nothing)
         for user in users:
             user.f_trace = self._next
 
@@ -136,5 +136,5 @@ class _Ender:
             self._traced = []
 
 
-def _nothing(frame: FrameType, event: str, argument: Any) -> None:
+def _trace_nothing(frame: FrameType, event: str, argument: Any) -> None:
     """Traces no function that is called."""

@@ -21,7 +21,7 @@ Registered = list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
 
 
 @contextlib.contextmanager
-def leaving(name: str) -> Iterator[None]:
+def run_exit_functions(name: str) -> Iterator[None]:
     """Inside runs the user's code called *name*; at the end, what it has registered, the last one first.
 
     What libraries register stays until the process ends.
@@ -29,18 +29,18 @@ def leaving(name: str) -> Iterator[None]:
     registered: Registered = []
     register, unregister = atexit.register, atexit.unregister
 
-    def registering(function: Callable[..., Any], /, *args: Any, **named: Any) -> Callable[..., Any]:
+    def register_own(function: Callable[..., Any], /, *args: Any, **named: Any) -> Callable[..., Any]:
         caller = sys._getframe(1)
         if source.is_ours(caller.f_globals.get("__name__", "")) or source.is_installed(caller.f_code.co_filename):
             return register(function, *args, **named)
         registered.append((function, args, named))
         return function
 
-    def unregistering(function: Callable[..., Any]) -> None:
+    def unregister_own(function: Callable[..., Any]) -> None:
         registered[:] = [entry for entry in registered if entry[0] != function]
         unregister(function)
 
-    atexit.register, atexit.unregister = registering, unregistering
+    atexit.register, atexit.unregister = register_own, unregister_own
     try:
         yield
     finally:

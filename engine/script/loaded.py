@@ -78,10 +78,10 @@ class Loaded:
     def must_run(self, what: str) -> None:
         """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
         if self.live:
-            raise over_already(what, self.name)
+            raise too_late_error(what, self.name)
 
 
-def over_already(what: str, name: str) -> CommandError:
+def too_late_error(what: str, name: str) -> CommandError:
     """The error for a model that has been computed before it could be watched."""
     return CommandError(
         f"{what} watches the model compute, and {name} has been computed",

@@ -39,14 +39,14 @@ def python(text: str) -> str:
     if name in _AROUND:
         return "".join([*lines[:first], _comment(lines[first]), *_statements(body)])
     if name in ("writefile", "file"):
-        return "".join([*lines[:first], _written(rest, "".join(body)), *map(_comment, body)])
+        return "".join([*lines[:first], _write_file(rest, "".join(body)), *map(_comment, body)])
     return "".join(map(_comment, lines))
 
 
 def _statements(lines: list[str]) -> list[str]:
     """Lines of a cell; only where a statement begins can one be the notebook's own."""
     spot = _Spot()
-    return [spot.passed(_line(line) if spot.between else line) for line in lines]
+    return [spot.pass_line(_line(line) if spot.between else line) for line in lines]
 
 
 class _Spot:
@@ -61,11 +61,11 @@ class _Spot:
         self._depth = 0
         self._quote = ""
 
-    def passed(self, line: str) -> str:
+    def pass_line(self, line: str) -> str:
         """The same line, after it was read."""
         at, going_on = 0, line.rstrip("\r\n").endswith("\\")
         while at < len(line):
-            at = self._to_end_of_string(line, at) if self._quote else self._piece(line, at)
+            at = self._skip_string(line, at) if self._quote else self._piece(line, at)
         if len(self._quote) == 1 and not going_on:
             self._quote = ""  # no string ends a line without its quote: Python will say so
         self.between = not self._quote and self._depth <= 0 and not going_on
@@ -84,7 +84,7 @@ class _Spot:
             self._quote = piece["quote"]
         return piece.end()
 
-    def _to_end_of_string(self, line: str, at: int) -> int:
+    def _skip_string(self, line: str, at: int) -> int:
         end = re.compile(rf"\\.|{self._quote}", re.DOTALL).search(line, at)
         if end is None:
             return len(line)
@@ -119,7 +119,7 @@ def _comment(line: str) -> str:
     return f"# {line}"
 
 
-def _written(words: str, text: str) -> str:
+def _write_file(words: str, text: str) -> str:
     """``%%writefile FILE``: the rest of the cell is written there."""
     name = words.split()[-1].strip("'\"") if words.split() else ""
     mode = "a" if "-a" in words.split() else "w"

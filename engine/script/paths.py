@@ -135,18 +135,18 @@ class Walk:
                 yield path, value.carrier if is_a(value, Tensor) else value
             elif depth < _DEEPEST:
                 further = depth if is_a(value, Layer) else depth + 1
-                inside = [(p, v, further) for p, v in self._within(path, value) if _may_hold(v)]
+                inside = [(p, v, further) for p, v in self._entries_within(path, value) if _may_hold(v)]
                 at = 0 if len(inside) > _MANY else len(todo)
                 todo[at:at] = reversed(inside)
 
-    def _within(self, path: str, value: Any) -> _Entries:
+    def _entries_within(self, path: str, value: Any) -> _Entries:
         """Yield the contents of *value*, with the path to it."""
         kind = next((k for k in _WAYS if is_a(value, k)), None)
         if kind is FunctionType:
-            return self._of_function(path, value)
-        return _of_object(path, value) if kind is None else _WAYS[kind](path, value)
+            return self._function_entries(path, value)
+        return _object_entries(path, value) if kind is None else _WAYS[kind](path, value)
 
-    def _of_function(self, path: str, function: FunctionType) -> Iterator[tuple[str, Any]]:
+    def _function_entries(self, path: str, function: FunctionType) -> Iterator[tuple[str, Any]]:
         """Yield the values that a function closes over, called after the function whose local it is; then its defaults
         and attributes.
 
@@ -163,20 +163,20 @@ class Walk:
             except ValueError:  # empty: nothing has been assigned yet
                 continue
         yield from ((f"{path}.{n}", v) for n, v in (function.__kwdefaults__ or {}).items())
-        yield from _of_defaults(path, function)
+        yield from _default_entries(path, function)
         yield from ((f"{path}.{n}", v) for n, v in fields(function).items())
 
 
-def _of_layer(path: str, layer: Layer) -> Iterator[tuple[str, Any]]:
+def _layer_entries(path: str, layer: Layer) -> Iterator[tuple[str, Any]]:
     """Parameters and layers of a layer, then what it holds without knowing: plain lists, tensors, dicts, functions."""
     held = fields(layer)
     for part in _HELD:
         yield from ((f"{path}.{n}", v) for n, v in entries(held.get(part)))
     yield from ((f"{path}.{n}", v) for n, v in held.items() if n not in _HELD)
-    yield from _of_class(type(layer))
+    yield from _class_entries(type(layer))
 
 
-def _of_sequence(path: str, values: Collection[Any]) -> _Entries:
+def _sequence_entries(path: str, values: Collection[Any]) -> _Entries:
     names, held = field_names(values), members(values)
     if names is not None:
         return [(f"{path}.{n}", v) for n, v in zip(names, held, strict=True)]
@@ -185,24 +185,24 @@ def _of_sequence(path: str, values: Collection[Any]) -> _Entries:
     return [(f"{path}[{i}]", v) for i, v in enumerate(held)]
 
 
-def _of_dict(path: str, values: Mapping[Any, Any]) -> _Entries:
+def _dict_entries(path: str, values: Mapping[Any, Any]) -> _Entries:
     return [(f"{path}[{key!r}]", v) for key, v in entries(values)]
 
 
-def _of_partial(path: str, call: partial[Any]) -> Iterator[tuple[str, Any]]:
+def _partial_entries(path: str, call: partial[Any]) -> Iterator[tuple[str, Any]]:
     function, arguments, keywords = (vars(partial)[n].__get__(call) for n in ("func", "args", "keywords"))
     yield f"{path}.func", function
-    yield from _of_sequence(f"{path}.args", arguments)
-    yield from _of_dict(f"{path}.keywords", keywords)
+    yield from _sequence_entries(f"{path}.args", arguments)
+    yield from _dict_entries(f"{path}.keywords", keywords)
 
 
-def _of_defaults(path: str, function: FunctionType) -> _Entries:
+def _default_entries(path: str, function: FunctionType) -> _Entries:
     defaults = function.__defaults__ or ()
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     return [(f"{path}.{n}", v) for n, v in zip(names[len(names) - len(defaults) :], defaults, strict=True)]
 
 
-def _of_class(kind: type) -> Iterator[tuple[str, Any]]:
+def _class_entries(kind: type) -> Iterator[tuple[str, Any]]:
     """Attributes of a class of the user's own, and of those that it is derived from: not its functions."""
     for base in bases(kind):
         if is_users(module_of(base)):
@@ -214,7 +214,7 @@ def _is_method(name: str, value: Any) -> bool:
     return name.startswith("__") or is_a(value, (FunctionType, staticmethod, classmethod, property, *_DESCRIPTORS))
 
 
-def _of_object(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _object_entries(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The attributes of an object whose class is the user's own, or that has nothing but attributes."""
     kind = type(value)
     if not is_users(module_of(kind)):
@@ -227,7 +227,7 @@ def _of_object(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     yield from sorted(
         ((f"{path}.{n}", v) for n, v in attributes.items() if not n.startswith("__")), key=lambda entry: _kind(entry[1])
     )
-    yield from _of_class(kind)
+    yield from _class_entries(kind)
 
 
 def _may_hold(value: Any) -> bool:
@@ -239,15 +239,15 @@ _PLAIN = (str, bytes, int, float, complex, np.ndarray, np.generic, ModuleType, t
 
 
 _WAYS: dict[type, Callable[[str, Any], _Entries]] = {
-    Layer: _of_layer,
-    list: _of_sequence,
-    tuple: _of_sequence,
-    deque: _of_sequence,
-    dict: _of_dict,
+    Layer: _layer_entries,
+    list: _sequence_entries,
+    tuple: _sequence_entries,
+    deque: _sequence_entries,
+    dict: _dict_entries,
     FunctionType: lambda path, value: (),
     MethodType: lambda path, value: [(f"{path}.__self__", value.__self__), (path, value.__func__)],
-    partial: _of_partial,
-    type: lambda path, value: _of_class(value),
+    partial: _partial_entries,
+    type: lambda path, value: _class_entries(value),
 }
 """Kind of object -> what it holds, with the path to it."""
 

@@ -73,13 +73,13 @@ class Process:
             Over: it has been ended for good.
             RuntimeError: it does not begin.
         """
-        begun = self._begun()
+        begun = self._begin()
         assert begun.stdin is not None
         try:
             begun.stdin.write(json.dumps(question).encode() + b"\n")
             begun.stdin.flush()
         except OSError:
-            raise ProcessEnded(self._left(begun), late=False) from None
+            raise ProcessEnded(self._wait(begun), late=False) from None
 
     def answer(self, timeout: float | None = None) -> Any:
         """The next line.
@@ -93,17 +93,17 @@ class Process:
         begun = self._process
         assert begun is not None
         assert begun.stdout is not None
-        with self._watched(timeout) as late:
+        with self._watch(timeout) as late:
             try:
                 line = begun.stdout.readline()
             except OSError:
                 line = b""
         if not line.endswith(b"\n"):
-            raise ProcessEnded(self._left(begun), late.is_set())
+            raise ProcessEnded(self._wait(begun), late.is_set())
         return json.loads(line)
 
     @contextmanager
-    def _watched(self, timeout: float | None) -> Iterator[threading.Event]:
+    def _watch(self, timeout: float | None) -> Iterator[threading.Event]:
         late = threading.Event()
         if timeout is None:
             yield late
@@ -116,14 +116,14 @@ class Process:
         finally:
             timer.cancel()
 
-    def _begun(self) -> subprocess.Popen[bytes]:
+    def _begin(self) -> subprocess.Popen[bytes]:
         if self._over:
             raise Over
         if not self.runs:
             import subprocess  # of no use where what came of models is known already
 
             if self._process is not None:
-                self._left(self._process)  # it has ended unasked
+                self._wait(self._process)  # it has ended unasked
             # What a library has set behind Python's back (readline: COLUMNS) is no part of the environment.
             own: dict[str, Any] = {
                 "env": {
@@ -158,7 +158,7 @@ class Process:
             else:
                 self._process.kill()
 
-    def _left(self, begun: subprocess.Popen[bytes]) -> int:
+    def _wait(self, begun: subprocess.Popen[bytes]) -> int:
         code = begun.wait()
         self._process = None
         for stream in (begun.stdin, begun.stdout):
@@ -172,7 +172,7 @@ class Process:
         begun = self._process
         if begun is not None:
             self._kill()
-            self._left(begun)
+            self._wait(begun)
 
     def end(self) -> None:
         """End it for good."""
@@ -190,7 +190,7 @@ def kill_all() -> None:
 
 
 @contextmanager
-def ended(processes: Sequence[Process]) -> Iterator[None]:
+def end_all(processes: Sequence[Process]) -> Iterator[None]:
     """Leave no process behind, also at Ctrl-C."""
     try:
         yield

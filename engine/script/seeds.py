@@ -14,24 +14,24 @@ from functools import partial
 from typing import Any, Final
 
 from ..core import state
-from .imports import guarded
+from .imports import guard_imports
 
 Seeder = Callable[[Any, int], Callable[[], None]]
 
 
-def _of_python(module: Any, seed: int) -> Callable[[], None]:
+def _seed_python(module: Any, seed: int) -> Callable[[], None]:
     state = module.getstate()
     module.seed(seed)
     return lambda: module.setstate(state)
 
 
-def _of_numpy(module: Any, seed: int) -> Callable[[], None]:
+def _seed_numpy(module: Any, seed: int) -> Callable[[], None]:
     state = module.get_state()
     module.seed(seed % 2**32)
     return lambda: module.set_state(state)
 
 
-_SEEDERS: Final[dict[str, Seeder]] = {"random": _of_python, "numpy.random": _of_numpy}
+_SEEDERS: Final[dict[str, Seeder]] = {"random": _seed_python, "numpy.random": _seed_numpy}
 """Module -> seeds it, and gives what makes it go on as it was before."""
 
 
@@ -40,10 +40,10 @@ def _seed(seeder: Seeder, seed: int, restorers: list[Callable[[], None]], module
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def seed_modules(seed: int) -> Iterator[None]:
     """Inside, both modules draw the same numbers in every run; afterwards they go on as before."""
     restorers: list[Callable[[], None]] = []
-    with guarded() as guard:
+    with guard_imports() as guard:
         for name, seeder in _SEEDERS.items():
             if name in sys.modules:
                 restorers.append(seeder(sys.modules[name], seed))
@@ -58,16 +58,16 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 @contextmanager
-def shifted(by: int) -> Iterator[None]:
+def shift_seeds(by: int) -> Iterator[None]:
     """Inside, every seed that a program asks for is another one, so that what it does at random comes out otherwise."""
     modules: list[Any] = [sys.modules[name] for name in _SEEDERS if name in sys.modules]
     before = [module.seed for module in modules]
 
     def other(seed: Callable[..., None]) -> Callable[..., None]:
-        def seeded(a: Any = None, *rest: Any, **named: Any) -> None:
+        def seed_otherwise(a: Any = None, *rest: Any, **named: Any) -> None:
             seed(a + by if isinstance(a, int) else a, *rest, **named)
 
-        return seeded
+        return seed_otherwise
 
     for module, seed in zip(modules, before, strict=True):
         module.seed = other(seed)

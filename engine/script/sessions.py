@@ -43,6 +43,6 @@ current = _session.get
 """The session that commands run in, or None."""
 
 
-def within(session: LiveSession) -> AbstractContextManager[LiveSession]:
+def enter_session(session: LiveSession) -> AbstractContextManager[LiveSession]:
     """Let MODEL arguments name the models of *session* inside; what models print goes to stdout there."""
     return set_inside(_session, session)

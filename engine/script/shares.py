@@ -60,7 +60,7 @@ class Shares:
         self._last_update = 0
         """The number of the pass before the last update of all."""
 
-    def updating(self, leaves: Iterable[Leaf], window: PassWindow) -> None:
+    def note_update(self, leaves: Iterable[Leaf], window: PassWindow) -> None:
         """Note that these leaves are about to be updated, after the passes of *window*."""
         self._last_update = window.last
         for leaf in leaves:
@@ -98,7 +98,7 @@ class Shares:
         for leaf, gradient in gradients.items():
             if not isinstance(leaf, Leaf) or gradient is None:
                 continue
-            array = gave[leaf] = _copied(gradient)
+            array = gave[leaf] = _copy(gradient)
             share = self.by_leaf.get(leaf)
             is_first = share is None or leaf.grad is None or leaf.cleared
             if share is None or is_first or not self._is_open(leaf, share.passes[-1][0]):
@@ -156,7 +156,7 @@ def is_close(one: Any, other: Any) -> bool:
         return bool(np.allclose(a, b, rtol=1e-4, atol=1e-5 * largest, equal_nan=True))
 
 
-def _copied(gradient: Any) -> Any:
+def _copy(gradient: Any) -> Any:
     """A copy that nobody else writes; rows of a table stay rows, which are never written."""
     array = array_of(gradient)
     return array if isinstance(array, RowArray) else np.array(array)

@@ -32,12 +32,12 @@ def run_of(model: str) -> Iterator[None]:
             run.add(model)
         yield
         return
-    with muted():
+    with mute():
         yield
 
 
 @contextlib.contextmanager
-def muted() -> Iterator[None]:
+def mute() -> Iterator[None]:
     """Inside, nothing is shown of what a model prints: its run is over, and readers call parts of it again."""
     token = streams.muted.set(True)
     try:

@@ -30,7 +30,7 @@ def apart(folder: str, installed: Sequence[str], never: Collection[str]) -> Iter
     folder = os.path.abspath(folder)
     importlib.invalidate_caches()  # a file may have been written since its folder was looked through
     before = dict(sys.modules)
-    beside = {top for top in _shared(folder).difference(never) if _stands_in(top, folder, installed)}
+    beside = {top for top in _names_in_common(folder).difference(never) if _stands_in(top, folder, installed)}
     hidden = [name for name in before if name.partition(".")[0] in beside]
     for name in hidden:
         del sys.modules[name]
@@ -55,7 +55,7 @@ def apart(folder: str, installed: Sequence[str], never: Collection[str]) -> Iter
         sys.modules.update({name: before[name] for name in hidden})
 
 
-def _shared(folder: str) -> set[str]:
+def _names_in_common(folder: str) -> set[str]:
     """The first parts of the names of imported modules that something in the folder is called, too."""
     try:
         entries = os.listdir(folder)

@@ -163,7 +163,7 @@ class _Output:
             return
         self._functions = {name: getattr(os, name) for name in _LOOKING if hasattr(os, name)}
         for name, function in self._functions.items():
-            setattr(os, name, _looking(function, self.answers))
+            setattr(os, name, _query_kept(function, self.answers))
         if self.terminals is not None:
             isatty = self._functions["isatty"]
             os.isatty = lambda fd, /: self.is_terminal(fd) if fd in _NAMES else isatty(fd)
@@ -179,11 +179,11 @@ _LOOKING: Final = ("isatty", "ttyname", "get_terminal_size", "fstat")
 """Functions of :mod:`os` that say what a descriptor is."""
 
 
-def _looking(function: Any, kept: int) -> Any:
-    def looking(fd: int = OUT, /, *args: Any) -> Any:
+def _query_kept(function: Any, kept: int) -> Any:
+    def query(fd: int = OUT, /, *args: Any) -> Any:
         return function(kept if fd == OUT else fd, *args)
 
-    return looking
+    return query
 
 
 def _flush(streams: Iterable[Any] = ()) -> None:

@@ -27,7 +27,7 @@ _OF_SYS: Final = ("excepthook", "displayhook", "stdin", "stdout", "stderr")
 
 
 @contextmanager
-def kept() -> Iterator[None]:
+def keep() -> Iterator[None]:
     """Give them back as they were."""
     environment = _variables()
     hooks = {name: getattr(sys, name) for name in _OF_SYS}

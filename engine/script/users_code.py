@@ -50,9 +50,9 @@ def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
         if isinstance(explained, GradtoolError):
             _place(explained, error.__traceback__)
             raise explained from None
-        first, *more = _said(error).split("\n")
+        first, *more = _describe(error).split("\n")
         frames = [*_frames(error.__traceback__), *(line.strip() for line in more), *_causes(error)]
-        raise ModelError(f"{name} raised {first}", frames, _missing(error)) from error
+        raise ModelError(f"{name} raised {first}", frames, _python_hint(error)) from error
 
 
 _EXPLAINED = "__gradtool__"
@@ -71,14 +71,14 @@ def _place(error: GradtoolError, traceback: TracebackType | None) -> None:
         error.made = source.describe(((user[-1]),)) if user else None
 
 
-def _missing(error: BaseException) -> str | None:
+def _python_hint(error: BaseException) -> str | None:
     """Return the hint for an error, where another Python than gradtool's may well have what is missing."""
     if not isinstance(error, ModuleNotFoundError) or not error.name or error.name.partition(".")[0] == "paddle":
         return None
     return f"gradtool runs models in its own Python: install {error.name.partition('.')[0]} there"
 
 
-def _said(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     text = message(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -90,7 +90,7 @@ def _causes(error: BaseException) -> Iterator[str]:
         if cause is None or id(cause) in seen:
             return
         seen.add(id(cause))
-        yield f"after {_said(cause).partition(chr(10))[0]}"
+        yield f"after {_describe(cause).partition(chr(10))[0]}"
         error = cause
 
 
@@ -118,7 +118,7 @@ def _frames(traceback: TracebackType | None) -> list[str]:
     return list(source.stack(tuple(reversed(frames))))
 
 
-def raised_in(error: BaseException) -> FrameType | None:
+def error_frame(error: BaseException) -> FrameType | None:
     """The user's innermost frame in the traceback of *error*, or of what it was raised from."""
     frame = None
     traceback = _origin(error).__traceback__
@@ -143,13 +143,13 @@ def _origin(error: BaseException) -> BaseException:
     return error
 
 
-def raised_at(error: BaseException) -> source.Location:
+def error_line(error: BaseException) -> source.Location:
     """The user's innermost line in the traceback of *error*."""
     frames = _user_frames(error.__traceback__)
     return tuple(frames[-1:])
 
 
-def compiled(data: bytes, name: str, part: ast.Module | None = None) -> CodeType:
+def compile_file(data: bytes, name: str, part: ast.Module | None = None) -> CodeType:
     """The code of a file; its lines are remembered, so that messages can quote them whatever happens to the file.
 
     Args:

@@ -88,7 +88,7 @@ def _nan(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
     ]
     told = {
         "births": births,
-        "victims": [names.shown(v) for v in story.victims],
+        "victims": [names.display(v) for v in story.victims],
         "absorbed": len(story.absorbed),
         "unchecked": list(story.unchecked),
     }

@@ -14,7 +14,7 @@ from typing import Any
 from ..files import unfinished
 from ..gate.warming import SMALL
 from ..script import streams
-from ..script.imports import guarded
+from ..script.imports import guard_imports
 from ..script.processes import READY
 from .carrying import compute_row
 from .point import Point
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)  # what a model prints, and reads, is nobody's
-    with guarded(), open(jobs, "rb") as lines, open(results, "wb", buffering=0) as answers:
+    with guard_imports(), open(jobs, "rb") as lines, open(results, "wb", buffering=0) as answers:
         if arguments:
             _load(arguments[0])
         for memory in arguments[1:]:

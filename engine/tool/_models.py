@@ -144,7 +144,7 @@ def check(
     """
     selection = Selection(select=_tuple_of(select), ignore=_tuple_of(ignore))
     with raise_for_python("gradtool.check"):
-        subjects = Models().named([os.fspath(model) for model in models])
+        subjects = Models().select([os.fspath(model) for model in models])
         return Check(policy=Policy(selection=selection), jobs=jobs).ask(subjects)
 
 

@@ -59,8 +59,8 @@ def measure(shape: str, size: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.py"
         file.write_text(text_of(shape, size), encoding="utf-8")
-        with opening.opened(Request.create(str(file), full_stacks=True)) as model:
-            graph = model.drawn(Cuts())
+        with opening.open_model(Request.create(str(file), full_stacks=True)) as model:
+            graph = model.draw(Cuts())
             shown, locations = graph.view, list(graph.locations)
             scene = mirror(shown)
             text, seconds = best(lambda: html.render(scene, details=details(shown, locations)), 3)

@@ -99,8 +99,8 @@ def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.py"
         file.write_text(text_of(shape, size), encoding="utf-8")
-        with opening.opened(Request(str(file))) as model:
-            model.drawn(Cuts())  # makes the backward part
+        with opening.open_model(Request(str(file))) as model:
+            model.draw(Cuts())  # makes the backward part
             shown, figures["view"] = best(lambda: model.as_it_stands().view, runs)
         scene, figures["layout"] = best(lambda: mirror(shown), runs)
         picture, figures["svg"] = best(lambda: svg.render(scene), runs)

@@ -174,6 +174,6 @@ def test_after_a_command_imports_are_as_before(planted: Path) -> None:
     import builtins
 
     before: tuple[Any, ...] = builtins.__import__, list(sys.meta_path), list(sys.path)
-    with imports.of_models(str(planted)):
+    with imports.model_imports(str(planted)):
         assert sys.path[0] == str(planted)
     assert (builtins.__import__, sys.meta_path, sys.path) == before

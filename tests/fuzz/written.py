@@ -132,7 +132,7 @@ def baselines(draw: Random) -> tuple[bytes, Read]:
 
 @cache
 def _baselines() -> list[bytes]:
-    whole = baseline.Baseline().renewed(_findings(), ["m.py", "other.py"], "/repo")
+    whole = baseline.Baseline().renew(_findings(), ["m.py", "other.py"], "/repo")
     return [whole.text().encode(), baseline.Baseline().text().encode()]
 
 
@@ -146,7 +146,7 @@ def _split(data: bytes) -> None:
         new, known, gone = read.split(_findings(), ["m.py"])
         for form in ("full", "json", "sarif", "junit", "tap"):
             render(Report(new, ["m.py"], [], folder, suppressed=known, gone=gone), form)
-        text = read.renewed(new, ["m.py"], folder).text()
+        text = read.renew(new, ["m.py"], folder).text()
         Path(file).write_text(text, encoding="utf-8")
         baseline.read(file)
 
@@ -286,7 +286,7 @@ def _settings(data: bytes) -> None:
         for name in ("gradtool.toml", "pyproject.toml"):
             read = settings.read([os.path.abspath(name)])
             for command in ("check", "why", "sweep", "self config"):
-                read.of_command(command, commands.load(command))
+                read.command_settings(command, commands.load(command))
             json.dumps(
                 [effective.files(read), effective.settings(read, ["check", "why"], True), effective.tables(read)]
             )

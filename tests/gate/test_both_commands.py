@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gradtool.engine.gate.checked import Job
-from gradtool.engine.gate.checking import checked
+from gradtool.engine.gate.checking import check_model
 from gradtool.engine.gate.finding import Finding
-from gradtool.engine.gate.judging import reported
+from gradtool.engine.gate.judging import report_models
 from gradtool.engine.gate.policy import Policy
 from gradtool.engine.gate.subject import Subject
 from gradtool.viz.report.findings import Noting, apply_rules
@@ -34,8 +34,8 @@ def _name(file: Path) -> str:
 
 def found_by_check(subject: Subject) -> list[Finding]:
     """What ``check`` reports of a model."""
-    job = Job(subject=subject, selection=Policy().of(subject))
-    return list(reported([job], [checked(job)], Policy(), os.getcwd()).results)
+    job = Job(subject=subject, selection=Policy().selection_for(subject))
+    return list(report_models([job], [check_model(job)], Policy(), os.getcwd()).results)
 
 
 def found_by_the_bare_command(subject: Subject) -> list[Finding]:

@@ -160,7 +160,7 @@ def test_a_second_run_loads_no_model(folder: Path, monkeypatch: pytest.MonkeyPat
     models = [job.subject for job in jobs().values()]
     report = Check(jobs=1, cache=ResultCache()).ask(models)
     assert asked == [*NOT_KEPT]
-    assert (report.waived, [f.code for f in report.results]) == (1, [])
+    assert (report.waiver_count, [f.code for f in report.results]) == (1, [])
     asked.clear()
     Check(jobs=1).ask(models)
     assert asked == [*KEPT, *NOT_KEPT]
@@ -191,10 +191,10 @@ def test_one_model_alone_is_kept_with_what_it_prints(
     assert "hello\n" in said
     # Nothing watches this process any more.
     assert (type(os.environ), time.time, os.urandom, random.Random.seed, random.seed) == before
-    monkeypatch.setattr(checking, "watched", None)
+    monkeypatch.setattr(checking, "check_and_record", None)
     second = Check(cache=ResultCache()).ask([model])
     assert capsys.readouterr().err == said
-    assert [f.stored() for f in second.results] == [f.stored() for f in first.results]
+    assert [f.pack() for f in second.results] == [f.pack() for f in first.results]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def found(*words: str, **more: Any) -> list[Subject]:
-    return Models(**more).named(words)
+    return Models(**more).select(words)
 
 
 def names(*words: str, **more: Any) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gradtool.engine.gate import rules
-from gradtool.engine.gate.checking import applied, findings
+from gradtool.engine.gate.checking import findings, judge_evidence
 from gradtool.engine.gate.evidence import Evidence
 from gradtool.engine.gate.selection import Selection
 from gradtool.engine.request.request import Request
@@ -49,14 +49,14 @@ def raising(code, monkeypatch, error):
 
     table = {**rules.really(), code: replace(rules.really()[code], look=look)}
     monkeypatch.setattr(rules, "every", lambda: table)
-    monkeypatch.setattr(rules, "_matching", lambda s: tuple(r for r in table.values() if r.code == s))
+    monkeypatch.setattr(rules, "_match", lambda s: tuple(r for r in table.values() if r.code == s))
 
 
 @pytest.mark.parametrize("code", [code for code, rule in RULES.items() if not rule.golden])
 def test_each_rule_that_raises_costs_itself_alone(code, evidence, monkeypatch):
     raising(code, monkeypatch, IndexError("tuple index out of range"))
     selected = tuple(dict.fromkeys(["GT103", code, "GT901"]))
-    found = applied(evidence, Selection(select=selected))
+    found = judge_evidence(evidence, Selection(select=selected))
     told = [f for f in found if f.code == "GT901" and f.message.startswith(f"{code}: ")]
     assert [f.message for f in told] == [f"{code}: gradtool itself failed there: IndexError: tuple index out of range"]
     assert ("GT103" in [f.code for f in found]) == (code != "GT103")
@@ -66,7 +66,7 @@ def test_what_the_engine_refuses_one_rule_costs_that_rule(evidence, monkeypatch)
     from gradtool.engine.core.errors import UnsupportedError
 
     raising("GT201", monkeypatch, UnsupportedError("no kernel"))
-    found = applied(evidence, Selection(select=("GT103", "GT201", "GT901")))
+    found = judge_evidence(evidence, Selection(select=("GT103", "GT201", "GT901")))
     assert [f.code for f in found] == ["GT103", "GT901"]
     assert found[1].message == "GT201: no kernel"
 
@@ -78,7 +78,7 @@ def test_a_question_that_raises_costs_the_rules_that_ask_it_in_one_line(evidence
         raise IndexError("tuple index out of range")
 
     monkeypatch.setattr(Evidence, "influences", property(influences))
-    found = applied(again, Selection())
+    found = judge_evidence(again, Selection())
     assert [f.code for f in found] == ["GT103", "GT901"]
     codes, _, why = found[1].message.partition(": ")
     assert why == "gradtool itself failed there: IndexError: tuple index out of range"

@@ -59,13 +59,13 @@ def test_an_override_holds_for_its_files() -> None:
             Override(files=Paths("/repo", ("src/m.py",)), severities={"GT203": Severity.NOTE}, extend=("GT901",)),
         ],
     )
-    chosen = policy.of(subject())
+    chosen = policy.selection_for(subject())
     assert (chosen.select, chosen.ignore, chosen.extend) == (("GT2",), ("GT205",), ("GT901",))
     assert chosen.options == {"GT203": {"norm": 5.0, "ratio": 2.0}}
     assert chosen.severities == {"GT203": Severity.NOTE}
-    assert policy.of(subject("/repo/b.py")) == policy.selection
+    assert policy.selection_for(subject("/repo/b.py")) == policy.selection
     said = Policy(selection=policy.selection, overrides=policy.overrides, said=frozenset({"select"}))
-    assert said.of(subject()).select == ("GT1",)
+    assert said.selection_for(subject()).select == ("GT1",)
 
 
 def test_an_override_of_parameters_holds_for_them_alone() -> None:
@@ -73,9 +73,9 @@ def test_an_override_of_parameters_holds_for_them_alone() -> None:
         parameters=("*.bias",), ignore=("GT205",), severities={"GT103": Severity.NOTE}, options={"GT203": {"norm": 5.0}}
     )
     policy = Policy(overrides=[special, Override(parameters=("b.*",), severities={"GT103": Severity.WARNING})])
-    chosen = policy.of(subject())
+    chosen = policy.selection_for(subject())
     assert (chosen.ignore, chosen.severities, chosen.options) == ((), {}, {})
-    assert Selection.of(chosen.data()).special("GT203") == [(("*.bias",), {"norm": 5.0})]
+    assert Selection.read(chosen.data()).special("GT203") == [(("*.bias",), {"norm": 5.0})]
     about = {
         name: policy.severity(replace(finding(name), also=also), subject(), chosen.severities)
         for name, also in {
@@ -88,57 +88,57 @@ def test_an_override_of_parameters_holds_for_them_alone() -> None:
     }
     assert [*about.values()] == [Severity.ERROR, Severity.NOTE, Severity.WARNING, Severity.WARNING, Severity.ERROR]
     zero = replace(finding("a.bias", "/f.py", "a.weight"), code="GT205")
-    assert policy.left(replace(zero, also=()), subject()) is None
-    assert policy.left(zero, subject()) is not None
+    assert policy.filter_finding(replace(zero, also=()), subject()) is None
+    assert policy.filter_finding(zero, subject()) is not None
     elsewhere = Policy(overrides=[replace(special, files=Paths("/repo", ("lib",)))])
-    assert elsewhere.left(replace(zero, also=()), subject()) is not None
-    assert not elsewhere.of(subject()).parameters
+    assert elsewhere.filter_finding(replace(zero, also=()), subject()) is not None
+    assert not elsewhere.selection_for(subject()).parameters
 
 
 def test_findings_of_files_are_left_out() -> None:
     policy = Policy(per_file=[(Paths("/repo", ("src",)), ("GT1",))])
-    assert policy.left(finding(), subject()) is None
-    assert policy.left(finding(file="/repo/lib/x.py"), subject()) is not None
+    assert policy.filter_finding(finding(), subject()) is None
+    assert policy.filter_finding(finding(file="/repo/lib/x.py"), subject()) is not None
     whole = Finding("GT103", "detached", Severity.ERROR, "m.py", "", "said")
-    assert policy.left(whole, subject()) is None
-    assert policy.left(whole, subject("/repo/b.py")) is not None
-    assert Policy(per_file=[(Paths("/repo", ("src",)), ("GT2",))]).left(finding(), subject()) is not None
+    assert policy.filter_finding(whole, subject()) is None
+    assert policy.filter_finding(whole, subject("/repo/b.py")) is not None
+    assert Policy(per_file=[(Paths("/repo", ("src",)), ("GT2",))]).filter_finding(finding(), subject()) is not None
 
 
 def test_a_finding_stays_while_it_is_about_a_parameter_that_is_not_left_out() -> None:
     policy = Policy(per_parameter={"*.bias": ("detached",), "a.*": ("GT103",)})
-    assert policy.left(finding("a.weight", "/f.py", "a.bias"), subject()) is None
-    left = policy.left(finding("a.weight", "/f.py", "a.bias", "b.weight"), subject())
+    assert policy.filter_finding(finding("a.weight", "/f.py", "a.bias"), subject()) is None
+    left = policy.filter_finding(finding("a.weight", "/f.py", "a.bias", "b.weight"), subject())
     assert left is not None
     assert left.also == ("b.weight",)
-    assert policy.left(finding("b.weight"), subject()) == finding("b.weight")
+    assert policy.filter_finding(finding("b.weight"), subject()) == finding("b.weight")
 
 
 def test_a_baseline_is_written_sorted_and_read_back(tmp_path: Path) -> None:
     found = [finding("b"), finding("a"), finding("a", text="z"), Finding("GT904", "c", Severity.ERROR, "m.py", "", "x")]
-    whole = Baseline().renewed(found, {"m.py"}, "/repo")
+    whole = Baseline().renew(found, {"m.py"}, "/repo")
     text = whole.text()
     jsonschema.validate(json.loads(text), json.loads(SCHEMA.read_text(encoding="utf-8")))
     assert [e["subject"] for e in whole.entries] == ["a", "a", "b"]
     assert whole.entries[0]["file"] == "src/m.py"
     (tmp_path / "b.json").write_text(text, encoding="utf-8")
     assert baseline.read(str(tmp_path / "b.json")) == whole
-    assert Baseline().renewed(found[::-1], {"m.py"}, "/repo").text() == text
+    assert Baseline().renew(found[::-1], {"m.py"}, "/repo").text() == text
     spot = Spot("/repo/src/m.py", 99, 5, "x  = y")
     moved = [replace(f, spot=spot) for f in found[:2]]
-    assert whole.split([*moved, found[3]], {"m.py"}) == ([found[3]], [whole.known(f) for f in moved], 1)
+    assert whole.split([*moved, found[3]], {"m.py"}) == ([found[3]], [whole.suppress(f) for f in moved], 1)
 
 
 def test_what_is_found_twice_is_known_twice() -> None:
-    one = Baseline().renewed([finding()], {"m.py"}, "/repo")
+    one = Baseline().renew([finding()], {"m.py"}, "/repo")
     new, known, gone = one.split([finding(), finding()], {"m.py"})
     assert (len(new), len(known), gone) == (1, 1, 0)
 
 
 def test_models_that_were_not_checked_keep_their_entries() -> None:
-    before = Baseline().renewed([finding()], {"m.py"}, "/repo")
-    assert before.renewed([], {"other.py"}, "/repo") == before
-    assert before.renewed([], {"m.py"}, "/repo") == Baseline([])
+    before = Baseline().renew([finding()], {"m.py"}, "/repo")
+    assert before.renew([], {"other.py"}, "/repo") == before
+    assert before.renew([], {"m.py"}, "/repo") == Baseline([])
     assert before.split([], {"other.py"}) == ([], [], 0)
 
 

@@ -61,4 +61,4 @@ def test_results_go_from_process_to_process_whole() -> None:
     whole = CheckedModel(
         findings=[finding, Finding("GT901", "n", Severity.ERROR, "m", "", "s")], waivers=[waiver], said="x"
     )
-    assert CheckedModel.of(whole.data()) == whole
+    assert CheckedModel.read(whole.data()) == whole

@@ -99,10 +99,10 @@ def test_gradients_that_shrink_over_eight_layers(squash: str, fall: float, codes
 
 
 def test_a_code_or_a_name_or_the_beginning_of_codes_selects() -> None:
-    assert [r.code for r in rules.matching("GT103")] == ["GT103"]
-    assert [r.code for r in rules.matching("detached")] == ["GT103"]
-    assert {r.code[:3] for r in rules.matching("gt1")} == {"GT1"}
-    assert len(rules.matching("ALL")) == len(RULES)
+    assert [r.code for r in rules.find_matches("GT103")] == ["GT103"]
+    assert [r.code for r in rules.find_matches("detached")] == ["GT103"]
+    assert {r.code[:3] for r in rules.find_matches("gt1")} == {"GT1"}
+    assert len(rules.find_matches("ALL")) == len(RULES)
     chosen = Selection(select=("GT1", "GT2"), ignore=("detached",), extend=("GT901",)).rules()
     assert [r.code for r in chosen] == [
         *(c for c in RULES if c[:3] in ("GT1", "GT2") and c != "GT103"),

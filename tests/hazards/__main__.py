@@ -6,7 +6,7 @@ import argparse
 
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import GradtoolError
-from gradtool.engine.loading.loader import executed
+from gradtool.engine.loading.loader import run_model
 from gradtool.engine.recorders.recorded import archive
 from gradtool.engine.request.request import Request
 
@@ -18,7 +18,7 @@ def record() -> None:
     RUNS.mkdir(exist_ok=True)
     for script in sorted(SCRIPTS.glob("torch_*.py")):
         request = Request.create(str(script), journal=True, unfinished=True, full_stacks=True)
-        with archive.recording(str(RUNS / f"{script.stem}.torchrun"), str(SCRIPTS)), executed(request):
+        with archive.record_into(str(RUNS / f"{script.stem}.torchrun"), str(SCRIPTS)), run_model(request):
             pass
 
 

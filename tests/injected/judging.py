@@ -14,7 +14,7 @@ from typing import Any
 import gradtool.engine.gate.rules as rules
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import GradtoolError
-from gradtool.engine.gate.checking import Selection, applied
+from gradtool.engine.gate.checking import Selection, judge_evidence
 from gradtool.engine.gate.evidence import Evidence
 from gradtool.engine.request.request import Request
 from gradtool.viz.report import checkup
@@ -94,16 +94,16 @@ def checked(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:
 
     def work() -> list[dict[str, Any]]:
         raised: list[str] = []
-        note = Evidence.failed
+        note = Evidence.note_failure
 
         def failed(self: Evidence, code: str, error: Exception) -> None:
             if not isinstance(error, (CommandError, GradtoolError)):
                 raised.append(f"{code}: {error!r}")
             note(self, code, error)
 
-        Evidence.failed = failed  # type: ignore[method-assign]
+        Evidence.note_failure = failed  # type: ignore[method-assign]
         evidence = Evidence(Request.create(str(path), unfinished=True), path.name)
-        said = [_said(f, path) for f in applied(evidence, Selection())]
+        said = [_said(f, path) for f in judge_evidence(evidence, Selection())]
         assert not raised, f"a rule raised: {raised}"
         return said
 

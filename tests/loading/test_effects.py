@@ -3,7 +3,7 @@
 import pytest
 
 from gradtool.engine.core.command_errors import CommandError
-from gradtool.engine.loading.loader import executed
+from gradtool.engine.loading.loader import run_model
 from gradtool.engine.request.request import Request
 from gradtool.engine.script import effects
 
@@ -16,7 +16,7 @@ MODEL = "import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\nloss = x.
 
 def run(path, times=2, **options):
     for _ in range(times):
-        with executed(Request.create(str(path), **options)):
+        with run_model(Request.create(str(path), **options)):
             pass
 
 
@@ -43,7 +43,7 @@ def write(tmp_path, monkeypatch):
 )
 def test_a_second_run_is_refused_by_name(write, text, options, effect):
     path = write(text)
-    with effects.of_command():
+    with effects.command_scope():
         run(path, 1, **options)
         with pytest.raises(CommandError, match=rf"train\.py {effect}, so it is not run a second time"):
             run(path, 1, **options)
@@ -51,7 +51,7 @@ def test_a_second_run_is_refused_by_name(write, text, options, effect):
 
 @pytest.mark.parametrize("text", ["", WRITES, "import platform\nplatform.processor()\n"])
 def test_a_file_without_effects_runs_again(write, text):
-    with effects.of_command():
+    with effects.command_scope():
         run(write(text))
 
 
@@ -62,7 +62,7 @@ def test_who_asks_for_every_run_gets_it(write):
 def test_another_command_runs_it_again(write):
     path = write(STARTS)
     for _ in range(2):
-        with effects.of_command():
+        with effects.command_scope():
             run(path, 1)
 
 
@@ -88,7 +88,7 @@ class Heard:
 )
 def test_processes_that_write_past_the_overlay_are_noted(write, text, options, said):
     heard = Heard()
-    with effects.of_command(), executed(Request.create(str(write(text)), **options), notes=heard):
+    with effects.command_scope(), run_model(Request.create(str(write(text)), **options), notes=heard):
         pass
     note = "train.py starts processes: what they write reaches your files, unlike what the run writes"
     assert heard.notes == [note] * said

@@ -33,7 +33,7 @@ def path(tmp_path: Path, request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize("path", [EAGER, STATIC], indirect=True, ids=["eager", "static"])
 def test_each_refusal_is_told_with_the_option_and_the_model(path: str) -> None:
-    with opening.opened(Request(path)) as model:
+    with opening.open_model(Request(path)) as model:
         assert model.refusals
         for feature in model.refusals:
             assert model.refuses(feature)
@@ -87,7 +87,7 @@ def test_no_command_and_no_view_asks_for_the_kind() -> None:
 
 @pytest.mark.parametrize("path", [EAGER, STATIC], indirect=True, ids=["eager", "static"])
 def test_tensors_are_selected_and_counted(path: str) -> None:
-    with opening.opened(Request(path)) as model:
+    with opening.open_model(Request(path)) as model:
         eager = model.mode == "eager"
         assert [t.name for t in model.leaves()] == (["generated_tensor_0"] if eager else ["fc_0.w_0", "fc_0.b_0"])
         assert [t.name for t in model.inputs()] == ([] if eager else ["x"])

@@ -8,7 +8,7 @@ import pytest
 
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import FileFormatError
-from gradtool.engine.loading.opening import opened
+from gradtool.engine.loading.opening import open_model
 from gradtool.engine.questions.why import Why
 from gradtool.engine.request.request import Request
 
@@ -23,7 +23,7 @@ def test_real_paddle_and_gradtool_are_answered_about_alike(script):
 @pytest.mark.parametrize(("name", "parameters", "near"), [("network", 11, 1e-5), ("mixed_precision", 4, 2e-2)])
 def test_gradients_are_those_of_paddle(name, parameters, near):
     assert answered(RUNS / f"{name}.paddlerun") == []
-    with opened(Request(str(RUNS / f"{name}.paddlerun"))) as model:
+    with open_model(Request(str(RUNS / f"{name}.paddlerun"))) as model:
         gradients = model.run(lambda event: None)
         assert len(gradients) == parameters
         for leaf, gradient in gradients.items():

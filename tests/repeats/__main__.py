@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from gradtool.engine.loading.loader import Request, executed
+from gradtool.engine.loading.loader import Request, run_model
 from gradtool.engine.recorders.recorded import archive
 
 from . import CASES, QUESTIONS, RUNS, text
@@ -16,7 +16,7 @@ def record(script: Path) -> None:
     """Record a program of PyTorch anew."""
     RUNS.mkdir(exist_ok=True)
     request = Request.create(str(script), journal=True, unfinished=True, full_stacks=True)
-    with archive.recording(str(RUNS / f"{script.stem}.torchrun"), str(script.parent)), executed(request):
+    with archive.record_into(str(RUNS / f"{script.stem}.torchrun"), str(script.parent)), run_model(request):
         pass
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from gradtool.engine.loading.loader import executed
+from gradtool.engine.loading.loader import run_model
 from gradtool.engine.recorders.recorded import archive
 from gradtool.engine.request.request import Request
 
@@ -15,7 +15,7 @@ def record(name: str, limit: float | None) -> None:
     """Run one script under the recorder and write its run next to the others."""
     request = Request.create(str(SCRIPTS / f"{name}.py"), journal=True, unfinished=True, full_stacks=True, limit=limit)
     RUNS.mkdir(exist_ok=True)
-    with archive.recording(str(RUNS / f"{name}.torchrun"), str(SCRIPTS)), executed(request):
+    with archive.record_into(str(RUNS / f"{name}.torchrun"), str(SCRIPTS)), run_model(request):
         pass
 
 

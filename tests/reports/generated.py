@@ -132,7 +132,7 @@ def drawn(seed: int) -> Script:
 
 def main() -> int:
     """Record the scripts in PyTorch; the exit code is 1 where torch computes something else."""
-    from gradtool.engine.loading.loader import executed
+    from gradtool.engine.loading.loader import run_model
     from gradtool.engine.recorders.recorded import archive
     from gradtool.engine.request.request import Request
 
@@ -147,7 +147,7 @@ def main() -> int:
                 print(f"{file.name}: {name}.grad is {names[name].grad}, not {expected}")  # type: ignore[attr-defined]
                 return 1
         request = Request.create(str(file), journal=True, unfinished=True, full_stacks=True)
-        with archive.recording(str(RUNS / f"run_{seed}.torchrun"), str(RUNS)), executed(request):
+        with archive.record_into(str(RUNS / f"run_{seed}.torchrun"), str(RUNS)), run_model(request):
             pass
         file.unlink()
     return 0

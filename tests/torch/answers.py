@@ -13,7 +13,7 @@ from contextlib import chdir
 from pathlib import Path
 
 from gradtool.engine.gate.checking import Selection, findings
-from gradtool.engine.loading.loader import executed
+from gradtool.engine.loading.loader import run_model
 from gradtool.engine.questions.why import Why
 from gradtool.engine.recorders.recorded import archive
 from gradtool.engine.request.request import Request
@@ -62,5 +62,5 @@ def answered(model: Path) -> list[str]:
 def record(script: Path, run: Path) -> None:
     """Run a script under the recorder and write what it did into *run*; no text in it names the script's folder."""
     request = Request.create(script.name, journal=True, unfinished=True, full_stacks=True)
-    with chdir(script.parent), archive.recording(str(run), str(script.parent)), executed(request):
+    with chdir(script.parent), archive.record_into(str(run), str(script.parent)), run_model(request):
         pass

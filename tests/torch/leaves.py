@@ -19,7 +19,7 @@ import numpy as np
 
 import torch
 import torch.nn.utils.prune
-from gradtool.engine.loading.opening import opened
+from gradtool.engine.loading.opening import open_model
 from gradtool.engine.questions.backward import Backward
 from gradtool.engine.request.request import Request
 
@@ -439,14 +439,14 @@ def in_gradtool(text: str) -> tuple[Gradients, list[str]]:
         path = Path(folder, "leaves.py")
         path.write_text(text, "utf-8")
         question = Backward()
-        with opened(question.requested(Request(str(path)))) as model:
+        with open_model(question.requested(Request(str(path)))) as model:
             gradients = {
-                e.shown: (_bytes(e.tensor.grad.array), _bytes(e.tensor.array))
+                e.display_name: (_bytes(e.tensor.grad.array), _bytes(e.tensor.array))
                 for e in model.entries
                 if e.tensor.node is None and e.tensor.grad is not None
             }
             rows = question.answer(model).rows
-    return gradients, [f"{row.shown}: {row.status}" for row in rows if row.counts and not row.returned]
+    return gradients, [f"{row.shown}: {row.status}" for row in rows if row.counts and not row.has_gradient]
 
 
 def compare(text: str) -> str:

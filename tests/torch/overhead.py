@@ -49,7 +49,7 @@ def seconds(width: int, recorded: bool) -> float:
     run()
     best = float("inf")
     for _ in range(3):
-        recorder = TorchRecorder(Player(TORCH)).recording() if recorded else nullcontext()
+        recorder = TorchRecorder(Player(TORCH)).record() if recorded else nullcontext()
         with keep_journal() if recorded else nullcontext(), recorder:
             start = time.process_time()
             run()

@@ -13,7 +13,7 @@ from gradtool.engine.core.errors import FileFormatError, GradtoolError
 from gradtool.engine.files import container
 from gradtool.engine.kinds import telling
 from gradtool.engine.loading import loader
-from gradtool.engine.loading.opening import opened
+from gradtool.engine.loading.opening import open_model
 from gradtool.engine.questions.why import Why
 from gradtool.engine.recorders.pytorch.running import is_torchs
 from gradtool.engine.request.request import Request
@@ -62,7 +62,7 @@ def test_without_torch_the_message_says_what_to_install(monkeypatch):
     ],
 )
 def test_gradients_are_those_of_torch(name):
-    with opened(Request(str(RUNS / f"r_{name}.torchrun"))) as model:
+    with open_model(Request(str(RUNS / f"r_{name}.torchrun"))) as model:
         gradients = model.run(lambda event: None)
         assert gradients
         for leaf, gradient in gradients.items():
@@ -95,7 +95,7 @@ def test_a_run_that_was_stopped_while_it_was_recorded_says_so(tmp_path, seconds,
     for written in (events, [*events, ["Halted", [site, seconds]]]):
         texts["events"] = json.dumps(written)
         (tmp_path / name).write_bytes(b"".join(map(bytes, container.pieces(arrays, texts))))
-        with loader.executed(Request(str(tmp_path / name))) as left:
+        with loader.run_model(Request(str(tmp_path / name))) as left:
             told = telling.describe_end(left)
         after = time if written is not events else ""
         where = f"r_accumulation.py:{left.calls.stopped[0][1]}"

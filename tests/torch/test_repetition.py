@@ -18,7 +18,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.choice import reference
 from gradtool.engine.ops.registry import get_by_type
 from gradtool.engine.recorders.pytorch.operators import match
-from gradtool.engine.recorders.recorded.repetition import Repetition, of_call
+from gradtool.engine.recorders.recorded.repetition import Repetition, repeat_call
 from gradtool.engine.runs.bound import Binding, kernel
 
 from .answers import RUNS
@@ -47,7 +47,7 @@ def tensor(*values: float) -> Tensor:
 def repetition(name: str, named: Mapping[str, Any], results: Sequence[Tensor]) -> Repetition | None:
     matched = match(name, named, results)
     assert matched is not None
-    return of_call(Framework, f"aten::{name}", named, matched, results)
+    return repeat_call(Framework, f"aten::{name}", named, matched, results)
 
 
 def test_operands_go_where_the_framework_takes_them() -> None:
@@ -86,7 +86,7 @@ def test_a_tensor_that_gradtools_operator_does_not_take_is_not_left_out() -> Non
     x, out = tensor(1), tensor(2)
     matched = match("mul", {"self": x, "other": x}, [out])
     assert matched is not None
-    assert of_call(Framework, "aten::mul", {"self": x, "other": x, "out": tensor(5)}, matched, [out]) is None
+    assert repeat_call(Framework, "aten::mul", {"self": x, "other": x, "out": tensor(5)}, matched, [out]) is None
 
 
 def test_the_kernel_computes_what_the_framework_has_nothing_for() -> None:

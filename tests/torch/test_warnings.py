@@ -16,7 +16,7 @@ warn("at two lines")
 
 @pytest.fixture
 def names():
-    inner = relays.relayed(warnings.warn)
+    inner = relays.wrap_relay(warnings.warn)
     yield {"__name__": "__main__", "warn": lambda text: inner(text, UserWarning)}
     relays.forget()
 

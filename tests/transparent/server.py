@@ -146,13 +146,13 @@ def _run_alone(name: str, compiles: bool) -> None:
 
 def _run_plainly(words: list[str]) -> None:
     """Run a script on the engine with nothing watched; of a file with a function to be called, that as well."""
-    from gradtool.engine.loading.loader import MODULE, executed
+    from gradtool.engine.loading.loader import MODULE, run_model
     from gradtool.engine.request.limits import passes_watched
     from gradtool.engine.request.request import Request
     from gradtool.paddle import _alias
 
     if words[0] == "--with-entry":
-        with executed(Request.create(words[1], steps=passes_watched("all"))):
+        with run_model(Request.create(words[1], steps=passes_watched("all"))):
             return
     sys.path.insert(0, os.getcwd())
     sys.argv = [words[0]]

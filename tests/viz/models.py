@@ -34,6 +34,6 @@ class Model:
 @cache
 def loaded(name: str, mode: str) -> Model:
     """A sample as the command line loads it for a page, with whole stacks."""
-    with opening.opened(Request.create(str(MODELS / f"{name}.py"), mode=mode, full_stacks=True)) as model:
-        graph = model.drawn(Cuts())
+    with opening.open_model(Request.create(str(MODELS / f"{name}.py"), mode=mode, full_stacks=True)) as model:
+        graph = model.draw(Cuts())
         return Model(name, mode, graph.view, list(graph.locations))

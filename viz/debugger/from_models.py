@@ -51,7 +51,7 @@ def open_notebook(request: Request, asked: Debug, notes: Notes) -> Iterator[Note
         stack.enter_context(show_on(sys.stdout))
         stack.enter_context(state.passes.listen(counter))
         try:
-            left = stack.enter_context(recording.executed(recorder, request, notes))
+            left = stack.enter_context(recording.record_model(recorder, request, notes))
         except (ModelError, GradtoolError):
             if not request.record.post_mortem and (recorder.calls or recorder.failure is not None):
                 words = [*request.words(), *asked.session_words, "--on-error"]
@@ -151,7 +151,7 @@ def _there(request: Request) -> Any:
 
 def _locals(error: BaseException) -> Mapping[str, Any]:
     """The user's variables where *error* was raised."""
-    frame = users_code.raised_in(error)
+    frame = users_code.error_frame(error)
     return dict(frame.f_locals) if frame is not None else {}
 
 

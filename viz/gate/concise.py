@@ -19,7 +19,7 @@ def text(report: Report) -> str:
 def line(finding: Finding, root: str) -> str:
     """One finding in one line."""
     spot = finding.spot
-    place = finding.model if spot is None else f"{spot.beneath(root)}:{spot.line}:{spot.column}"
+    place = finding.model if spot is None else f"{spot.relative_path(root)}:{spot.line}:{spot.column}"
     place = f"./{place}" if place.startswith("::") else place  # no command of a workflow
     more = f" (and {len(finding.also)} more)" if finding.also else ""
     return f"{place}: {finding.code} {finding.message}{more}"
@@ -30,7 +30,9 @@ def summary(report: Report) -> str:
     models = count(len(report.models), "model")
     counts = [(report.count(s), s.value) for s in type(report.fail_on)]
     told = [count(n, word) for n, word in counts if n]
-    others = [f"{n} {what}" for n, what in ((report.waived, "waived"), (report.known, "in the baseline")) if n]
+    others = [
+        f"{n} {what}" for n, what in ((report.waiver_count, "waived"), (report.baseline_count, "in the baseline")) if n
+    ]
     more = f" ({', '.join(others)})" if others else ""
     if not told:
         return f"No findings{_scope(report)}: {models}, {count(len(report.rules), 'rule')}{more}."

@@ -22,7 +22,7 @@ def _paragraph(finding: Finding, root: str) -> Iterator[str]:
     spot = finding.spot
     yield f"{finding.code} {finding.rule} · {finding.severity.value}: {finding.message}"
     if spot is not None:
-        yield f"  --> {spot.beneath(root)}:{spot.line}:{spot.column}"
+        yield f"  --> {spot.relative_path(root)}:{spot.line}:{spot.column}"
         if spot.text:
             yield f"   | {spot.text}"
     yield from (f"  {sentence}" for sentence in finding.explanation)

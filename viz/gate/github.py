@@ -22,7 +22,7 @@ def _command(finding: Finding, root: str) -> str:
     spot = finding.spot
     properties = {"title": f"{finding.code} {finding.rule}"}
     if spot is not None:
-        properties = {"file": spot.beneath(root), "line": str(spot.line), "col": str(spot.column), **properties}
+        properties = {"file": spot.relative_path(root), "line": str(spot.line), "col": str(spot.column), **properties}
     told = ",".join(f"{name}={_escape(value, in_property=True)}" for name, value in properties.items())
     more = f" (and {len(finding.also)} more)" if finding.also else ""
     advice = f"\ntry {printable(finding.advice)}" if finding.advice else ""

@@ -14,7 +14,7 @@ def text(report: Report) -> str:
     """The list; GitLab asks for a path and a line, so what has no place stands at the model's first line."""
     issues = []
     for f in report.results:
-        path = f.model if f.spot is None else f.spot.beneath(report.root)
+        path = f.model if f.spot is None else f.spot.relative_path(report.root)
         issues.append(
             {
                 "description": f"{f.code} {f.message}",

@@ -44,7 +44,7 @@ def _suite(report: Report, model: str) -> ET.Element:
 def _case(report: Report, finding: Finding) -> ET.Element:
     case = _named_case(report, finding)
     spot = finding.spot
-    lines = [] if spot is None else [f"{spot.beneath(report.root)}:{spot.line}:{spot.column}", spot.text]
+    lines = [] if spot is None else [f"{spot.relative_path(report.root)}:{spot.line}:{spot.column}", spot.text]
     lines += [*finding.explanation, *([f"try {finding.advice}"] if finding.advice else [])]
     body = "\n".join(map(printable, lines))
     if finding.severity.reaches(report.fail_on):
@@ -68,6 +68,6 @@ def _named_case(report: Report, finding: Finding) -> ET.Element:
     name = f"{finding.code} {finding.rule} {finding.subject}".rstrip()
     case = ET.Element("testcase", classname=printable(finding.model), name=printable(name))
     if finding.spot is not None:
-        case.set("file", printable(finding.spot.beneath(report.root)))
+        case.set("file", printable(finding.spot.relative_path(report.root)))
         case.set("line", str(finding.spot.line))
     return case

@@ -14,7 +14,7 @@ def text(report: Report) -> str:
     if report.results:
         rows = []
         for f in report.results:
-            place = f.model if f.spot is None else f"{f.spot.beneath(report.root)}:{f.spot.line}"
+            place = f.model if f.spot is None else f"{f.spot.relative_path(report.root)}:{f.spot.line}"
             more = f" (and {len(f.also)} more)" if f.also else ""
             rows.append([f.severity.value, f"{f.code} {f.rule}", place, f"{f.message}{more}", f.advice])
         parts.append(markdown.table(["severity", "rule", "place", "finding", "try"], rows))

@@ -21,7 +21,7 @@ def _diagnostic(finding: Finding, root: str) -> dict[str, Any]:
     location: dict[str, Any] = {"path": finding.model}
     if finding.spot is not None:
         start = {"line": finding.spot.line, "column": finding.spot.column}
-        location = {"path": finding.spot.beneath(root), "range": {"start": start}}
+        location = {"path": finding.spot.relative_path(root), "range": {"start": start}}
     advice = f"\ntry {finding.advice}" if finding.advice else ""
     return {
         "message": f"{finding.message}{advice}",

@@ -77,7 +77,10 @@ def _result(finding: Finding, index: int, root: str) -> dict[str, Any]:
     if finding.spot is None:
         path, region = finding.model, None
     else:
-        path, region = finding.spot.beneath(root), {"startLine": finding.spot.line, "startColumn": finding.spot.column}
+        path, region = (
+            finding.spot.relative_path(root),
+            {"startLine": finding.spot.line, "startColumn": finding.spot.column},
+        )
     place: dict[str, Any] = {"artifactLocation": {"uri": quote(path, errors="surrogatepass"), "uriBaseId": "%SRCROOT%"}}
     if region is not None:
         place["region"] = region

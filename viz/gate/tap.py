@@ -37,7 +37,11 @@ def _point(report: Report, finding: Finding, number: int) -> Iterator[str]:
     yield "  ---"
     facts: dict[str, str | int] = {"message": finding.message, "severity": finding.severity.value}
     if finding.spot is not None:
-        facts |= {"file": finding.spot.beneath(report.root), "line": finding.spot.line, "column": finding.spot.column}
+        facts |= {
+            "file": finding.spot.relative_path(report.root),
+            "line": finding.spot.line,
+            "column": finding.spot.column,
+        }
     if finding.advice:
         facts["advice"] = finding.advice
     # JSON's texts and numbers are YAML's.

@@ -24,7 +24,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.loading.held import WORDS, around
+from gradtool.engine.loading.held import WORDS, make_model
 from gradtool.engine.questions.why import Opened
 from gradtool.engine.recorders.live import stand_in
 from gradtool.engine.request.request import Request
@@ -249,7 +249,7 @@ def _report_on_live(model: Any, inquiry: Inquiry, feed: Any, title: str) -> Docu
                 loss = computed_loss(model)
                 adapter.finish()
         with watch.pause_watchers():
-            held = around(loss, _HERE, title=title, feed=feed, journal=journal, live=loss is model)
+            held = make_model(loss, _HERE, title=title, feed=feed, journal=journal, live=loss is model)
             case = held.case(inquiry.why, notes)
             words = [*WORDS, *inquiry.words]
             told = find_in_case(

@@ -191,7 +191,7 @@ def _passing_problems(told: Findings) -> Iterator[str]:
 
 def _table(table: GradientTable, told: Findings, most: int) -> Table:
     """Parameters with their gradients: those with a finding first where there are too many for a screen."""
-    rows, wrong = table.counted, table.wrong
+    rows, wrong = table.rows_to_count, table.wrong
     ratios = _ratios(told)
     shown = rows
     if len(rows) > most:

@@ -24,7 +24,7 @@ from gradtool.engine.core.wording import count, finite
 from gradtool.engine.gate.checked import CheckedModel, Job
 from gradtool.engine.gate.checking import weigh
 from gradtool.engine.gate.evidence import Evidence
-from gradtool.engine.gate.judging import reported
+from gradtool.engine.gate.judging import report_models
 from gradtool.engine.gate.policy import Policy
 from gradtool.engine.gate.report import UNCHECKED, Report
 from gradtool.engine.gate.selection import Selection
@@ -227,7 +227,7 @@ def apply_rules(request: Request, feed: str | None, notes: Noting, policy: Polic
     """
     request = request.change(full_stacks=True)
     policy, subject = policy or Policy(), Subject(name=request.model, target=request.model, feed=feed)
-    job = Job(subject=subject, selection=policy.of(subject))
+    job = Job(subject=subject, selection=policy.selection_for(subject))
     pages: list[Findings] = []
 
     def read(evidence: Evidence) -> None:
@@ -235,7 +235,7 @@ def apply_rules(request: Request, feed: str | None, notes: Noting, policy: Polic
 
     result = weigh(Noticed(request, subject.name, notes, feed), job, read)
     told = pages[0]
-    told.report = reported([job], [result], policy, os.getcwd())
+    told.report = report_models([job], [result], policy, os.getcwd())
     told.exclusions = [*_list_exclusions(job, result, policy)]
     return told
 
@@ -245,7 +245,7 @@ def _list_exclusions(job: Job, result: CheckedModel, policy: Policy) -> Iterator
     usual, chosen = ({rule.code for rule in s.rules()} for s in (Selection(), job.selection))
     if usual - chosen:
         yield f"{count(len(usual - chosen), 'rule')} that settings leave out: {', '.join(sorted(usual - chosen))}"
-    hidden = Counter(f.code for f in result.findings if policy.left(f, job.subject) is None)
+    hidden = Counter(f.code for f in result.findings if policy.filter_finding(f, job.subject) is None)
     if hidden:
         yield f"{count(hidden.total(), 'finding')} that settings leave out: {', '.join(sorted(hidden))}"
 
@@ -273,7 +273,7 @@ class Noticed(Evidence):
 
 def _page(evidence: Evidence, left: Loaded, inquiry: Inquiry, notes: Noting) -> Findings:
     """Return the answers of a run, with what pictures are made of."""
-    answers, run = evidence.answered, evidence.run
+    answers, run = evidence.early_answers, evidence.run
     if answers.failure is None:
         telling.error(left, notes)
     model = None if answers.failure is not None else run.model()
@@ -317,7 +317,7 @@ def _is_asked(case: Opened) -> bool:
     left, loss = case.left, getattr(case.model, "loss", None)
     if left is None or left.calls.appended or not left.calls.swept or loss is None:
         return True
-    meant = left.calls.meant()
+    meant = left.calls.target_pass()
     return meant is None or meant.loss is loss
 
 
@@ -351,8 +351,8 @@ def find_in_case(
 
     def verdicts() -> Verdicts:
         if known is not None:
-            answers.extend(known.answered)
-            return known.answered
+            answers.extend(known.early_answers)
+            return known.early_answers
         assert case.case is not None
         assert case.model is not None
         answers.extend(case.judge(case.model.call(case.case.answers)))
@@ -369,7 +369,7 @@ def find_in_case(
         told.places[:0] = ask(told, model, table, search, inquiry, notes)
     if table is not None:
         told.answers["backward"] = replace(table, answers=answers)
-        told.compiled = model.compiled(table, inquiry.feed)
+        told.compiled = model.describe_compilation(table, inquiry.feed)
     told.places += [line for a in answers if not a.finding for line in _lines(a)]
     told.notes += notes.notes
     return told

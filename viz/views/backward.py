@@ -133,49 +133,49 @@ def value_cells(row: GradientRow) -> list[str]:
 
 def _summary(answer: GradientTable, findings: str, others: Sequence[str]) -> str:
     """``2 of 3 parameters get a gradient · --no-grad my_fc.b_0 removed 1 gradient``."""
-    text = count_arrived(answer) + values_note(answer.counted, answer.computed)
+    text = count_arrived(answer) + values_note(answer.rows_to_count, answer.computed)
     if answer.no_grad:
         names = ", ".join(answer.shown_no_grad[:3]) + (", …" if len(answer.no_grad) > 3 else "")
         text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
     if answer.given is not None:
         text += f" · as {answer.given.at} asks"
-    text += f" · --params leaves out {answer.unasked}" if answer.unasked else ""
+    text += f" · --params leaves out {answer.skip_count}" if answer.skip_count else ""
     text = text if findings.startswith("0 ") else f"{text} · {findings}"
     return "\n".join([text, *others, *dropped_line(answer.about.dropped), *failure_lines(answer.failure)])
 
 
 def count_arrived(answer: GradientTable) -> str:
     """``2 of 3 parameters get a gradient``: in the words of ``why``, whatever else there is in the table."""
-    verb = "gets" if len(answer.counted) == 1 else "get"
-    return f"{answer.with_gradient} of {count_expected(answer)} {verb} a gradient"
+    verb = "gets" if len(answer.rows_to_count) == 1 else "get"
+    return f"{answer.gradient_count} of {count_expected(answer)} {verb} a gradient"
 
 
 def count_expected(answer: GradientTable) -> str:
     """``3 parameters``: what a gradient is expected of."""
-    name, n = row_name(answer), len(answer.counted)
+    name, n = row_name(answer), len(answer.rows_to_count)
     return f"{n} {answer.rows_}" if n != 1 and name == answer.row else count(n, name)
 
 
 def row_name(answer: GradientTable) -> str:
     """Return the name of a row where rows are counted: ``parameter`` where all of them are."""
-    return "parameter" if all(row.facts.get("is_parameter") for row in answer.counted) else answer.row
+    return "parameter" if all(row.facts.get("is_parameter") for row in answer.rows_to_count) else answer.row
 
 
 def values_note(rows: Sequence[GradientRow], computed: bool) -> str:
     """Return the note about values of gradients that follows their number."""
     if not computed:
         return " (values not looked at: --run)"
-    counts = Counter(r.status for r in rows if r.returned)
+    counts = Counter(r.status for r in rows if r.has_gradient)
     return "".join(f" · {counts[state]} {state}" for state in (*numbers.NOT_FINITE, numbers.ZERO) if counts[state])
 
 
 def next_commands(rows: Sequence[GradientRow], words: Sequence[str], loss: float | None = None) -> list[str]:
     """The commands that explain gradients with such values; of a *loss* that is not finite, too."""
     next_ = []
-    wild = any(r.returned and r.status in numbers.NOT_FINITE for r in rows)
+    wild = any(r.has_gradient and r.status in numbers.NOT_FINITE for r in rows)
     if wild or (loss is not None and finite(loss) is None):
         next_.append(command_line("gradtool", "nan", *words))
-    zero = next((r.shown for r in rows if r.returned and r.status == numbers.ZERO), None)
+    zero = next((r.shown for r in rows if r.has_gradient and r.status == numbers.ZERO), None)
     return next_ if zero is None else [*next_, command_line("gradtool", "why", zero, *words)]
 
 

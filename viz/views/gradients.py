@@ -19,7 +19,7 @@ def view(answer: Derivatives) -> View:
     named = ", ".join(f"{name} {shape(dims)}" for name, dims in answer.targets)
     head = f"gradients  {about.name} · {about.mode} · {count(answer.added, 'new op')} · of {named}"
     verb = "gets" if len(rows) == 1 else "get"
-    last = f"{sum(r.returned for r in rows)} of {count(len(rows), 'input')} {verb} a gradient"
+    last = f"{sum(r.has_gradient for r in rows)} of {count(len(rows), 'input')} {verb} a gradient"
     last += values_note(rows, ran)
     next_ = next_commands(rows, about.words) if ran else [command_line("gradtool", "gradients", *about.words, "--run")]
     next_.append(command_line("gradtool", "graph", about.words[0], "--pairs"))
@@ -38,6 +38,6 @@ def _table(rows: Sequence[GradientRow], ran: bool) -> Table:
     table = Table(["input", "shape", "gradient", "from op", *columns, "status", "source"])
     table.order, table.judged, table.tones = order("input"), "status", tones(rows, ())
     for row in rows:
-        cells = [row.shown, shape(row.shape), str(row.gradient if row.returned else None), row.operator or NOTHING]
+        cells = [row.shown, shape(row.shape), str(row.gradient if row.has_gradient else None), row.operator or NOTHING]
         table.rows.append([*cells, *(value_cells(row) if ran else []), row.status, row.source or NOTHING])
     return table

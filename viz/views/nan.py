@@ -36,7 +36,7 @@ def view(answer: Births, as_table: bool = False) -> View:
         "absorbed": [_data(b, names) for b in story.absorbed],
         "intended": [_data(b, names) for b in story.intended],
         "carriers": story.carriers,
-        "victims": [names.shown(v) for v in story.victims],
+        "victims": [names.display(v) for v in story.victims],
         "checked": story.checked,
         "unchecked": story.unchecked,
         "steps": story.steps,
@@ -112,7 +112,7 @@ def birth_lines(story: NanStory, names: Names) -> Iterator[str]:
     if layer:
         yield f"   layer      {layer}"
     if first.inside:
-        yield f"   inside     {names.within(first.inside)}"
+        yield f"   inside     {names.describe_place(first.inside)}"
     elif first.nth > 1:
         yield f"   inside     call {first.nth} of {first.type.removesuffix('_grad')} by this line"
     yield f"   cause      {first.cause}{_forward_note(first, story)}"
@@ -155,14 +155,14 @@ def one_line(birth: Birth, names: Names, several: bool = False) -> str:
     tensor, operator = (birth.slot, birth.type) if several else (names.tensor(birth), names.operator(birth))
     of = operator if tensor == operator else f"{tensor} of {operator}"
     text = f"{birth.kind} {birth.count}/{birth.total} in {of}"
-    text += f", {names.within(birth.inside)}" if birth.inside else ""
+    text += f", {names.describe_place(birth.inside)}" if birth.inside else ""
     return f"{text} ({where})" if where else text
 
 
 def _carriers(story: NanStory, names: Names) -> str:
     text = count(story.carriers, "later op")
     if story.victims:
-        victims = [names.shown(v).removesuffix("@GRAD") for v in story.victims]
+        victims = [names.display(v).removesuffix("@GRAD") for v in story.victims]
         number = f" for {len(victims)} tensors" if len(victims) > WHOLE else ""
         text += f"; no finite gradient{number}: {folded(victims)}"
     return text
@@ -201,7 +201,7 @@ def _table(story: NanStory, names: Names) -> Table:
                 names.tensor(b),
                 b.kind,
             ]
-            row += [f"{b.count}/{b.total}", shape(b.shape), names.within(b.inside) or NOTHING]
+            row += [f"{b.count}/{b.total}", shape(b.shape), names.describe_place(b.inside) or NOTHING]
             table.rows.append([*row, source.short(b.loc) or NOTHING, b.cause, b.advice or NOTHING])
     return table
 

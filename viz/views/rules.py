@@ -29,7 +29,7 @@ def names() -> list[str]:
 
 def is_one(code: str) -> bool:
     """Return True where a code or a name means one rule."""
-    return len(rules.matching(code)) == 1
+    return len(rules.find_matches(code)) == 1
 
 
 def one(code: str) -> View:
@@ -38,7 +38,7 @@ def one(code: str) -> View:
     Raises:
         CommandError: there is no such rule, or several begin like that.
     """
-    matched = rules.matching(code)
+    matched = rules.find_matches(code)
     if len(matched) != 1:
         raise unknown("rule", code, [*rules.every(), *names()])
     (rule,) = matched

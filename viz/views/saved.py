@@ -225,7 +225,7 @@ def _notes(b: Any, by_number: dict[int, Any], names: Any, named: Any) -> list[st
     """Of one buffer: what it was made inside of, what it is a copy of, whether it can be computed again."""
     notes = []
     if b.producer is not None and b.producer.inside:
-        notes.append(names.within(b.producer.inside))
+        notes.append(names.describe_place(b.producer.inside))
     if b.duplicate_of is not None:
         notes.append(f"same as {_tensor(by_number[b.duplicate_of], names, named)}")
     if b.recompute:
@@ -271,7 +271,7 @@ def _data(b: Any, names: Any, named: Any) -> dict[str, Any]:
 
 def _tensor(b: Any, names: Any, named: Any) -> str:
     if b.tensor is not None:
-        return str(names.shown(b.tensor))
+        return str(names.display(b.tensor))
     if b.producer is None:
         return str(b.slot)
     name = names.written.get(b.producer.origin, {}).get(b.slot)

@@ -25,13 +25,13 @@ def every() -> dict[str, Rule]:
     return _recalled or really()
 
 
-def recalled(table: Iterable[Rule]) -> None:
+def recall(table: Iterable[Rule]) -> None:
     """Have *table* stand for the rules until they are loaded: naming them needs no engine."""
     _recalled.update({rule.code: rule for rule in table})
-    _matching.cache_clear()
+    _match.cache_clear()
 
 
-def loaded() -> bool:
+def are_loaded() -> bool:
     """Return whether the rules themselves are loaded."""
     return really.cache_info().currsize > 0
 
@@ -40,19 +40,19 @@ def loaded() -> bool:
 def really() -> dict[str, Rule]:
     """The rules themselves."""
     _recalled.clear()
-    _matching.cache_clear()
+    _match.cache_clear()
     files = sorted(f.removesuffix(".py") for f in os.listdir(_FOLDER) if f.endswith(".py") and f[0] != "_")
     rules = [importlib.import_module(f".{name}", __name__).RULE for name in files]
     return {rule.code: rule for rule in sorted(rules, key=lambda rule: rule.code)}
 
 
-def matching(selector: str) -> list[Rule]:
+def find_matches(selector: str) -> list[Rule]:
     """The rules that a selector stands for: a code, the beginning of codes (``GT1``), a name, or ``ALL``."""
-    return list(_matching(selector))
+    return list(_match(selector))
 
 
 @cache
-def _matching(selector: str) -> tuple[Rule, ...]:
+def _match(selector: str) -> tuple[Rule, ...]:
     """The same, looked for once: a repository asks for each model and each finding."""
     rules, beginning = every().values(), selector.upper()
     return tuple(r for r in rules if beginning == "ALL" or r.code.startswith(beginning) or r.name == selector)

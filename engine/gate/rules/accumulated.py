@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, by_verdict
+from ..rule import Rule, look_for_verdict
 
 RULE = Rule(
     code="GT106",
@@ -11,7 +11,7 @@ RULE = Rule(
     summary="Gradients that add up over backward calls, because nobody clears them.",
     why=("Every step repeats all those before it, so that the rate grows with the number of steps."),
     severity=Severity.ERROR,
-    look=by_verdict("GT106"),
+    look=look_for_verdict("GT106"),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..drift import by_kind
+from ..drift import look_for_changes
 from ..finding import Severity
 from ..rule import Rule
 
@@ -12,7 +12,7 @@ RULE = Rule(
     summary="Operators that are the same have other gradient operators than in the golden file.",
     why=("Backward was pruned in another way: work that was left out is done, or the other way round."),
     severity=Severity.WARNING,
-    look=by_kind("backward"),
+    look=look_for_changes("backward"),
     golden=True,
     wrong="""\
 import paddle

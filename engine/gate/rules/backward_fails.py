@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule, of_answer
+from ..rule import Hit, Options, Rule, answer_hit
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     failure = evidence.verdicts.failure
     if failure is not None:
-        yield replace(of_answer(failure), subject="", message=f"backward fails here: {failure.label}")
+        yield replace(answer_hit(failure), subject="", message=f"backward fails here: {failure.label}")
 
 
 RULE = Rule(

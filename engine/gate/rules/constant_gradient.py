@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, by_verdict
+from ..rule import Rule, look_for_verdict
 
 RULE = Rule(
     code="GT109",
@@ -14,7 +14,7 @@ RULE = Rule(
         "its value and no parameter: the training runs, and the penalty is not there."
     ),
     severity=Severity.ERROR,
-    look=by_verdict("GT109"),
+    look=look_for_verdict("GT109"),
     wrong="""\
 import paddle
 import paddle.nn as nn

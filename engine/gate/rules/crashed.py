@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, nothing
+from ..rule import Rule, find_nothing
 
 RULE = Rule(
     code="GT904",
@@ -14,7 +14,7 @@ RULE = Rule(
         "was not checked is not right. Models that are checked side by side have a process each, and the others go on."
     ),
     severity=Severity.ERROR,
-    look=nothing,  # who waits for the process finds this: gate/process.py
+    look=find_nothing,  # who waits for the process finds this: gate/process.py
     alone=True,
     wrong="""\
 import os

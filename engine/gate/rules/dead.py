@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, by_verdict
+from ..rule import Rule, look_for_verdict
 
 RULE = Rule(
     code="GT206",
@@ -11,7 +11,7 @@ RULE = Rule(
     summary="Units that pass no gradient: relu below zero everywhere, sigmoid or tanh where they are flat.",
     why=("Dead units do not come back by themselves: what makes them learn again would have to come through them."),
     severity=Severity.WARNING,
-    look=by_verdict("GT206"),
+    look=look_for_verdict("GT206"),
     explains=True,
     wrong="""\
 import paddle

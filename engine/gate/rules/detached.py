@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, by_verdict
+from ..rule import Rule, look_for_verdict
 
 RULE = Rule(
     code="GT103",
@@ -11,7 +11,7 @@ RULE = Rule(
     summary="A parameter that is cut off from the loss by detach, no_grad or stop_gradient.",
     why=("Everything before the cut stays as it was made, while the loss still falls: what stands behind it learns."),
     severity=Severity.ERROR,
-    look=by_verdict("GT103"),
+    look=look_for_verdict("GT103"),
     explains=True,
     wrong="""\
 import paddle

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...answers.why.dropped import DroppedResult
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule, about
+from ..rule import Hit, Options, Rule, loss_note
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
@@ -17,7 +17,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 
 def _hit(dropped: DroppedResult, loss: str) -> Hit:
     message = f"the result of {dropped.operator} is dropped: the statement gives it no name, and nothing reads it"
-    said = (f"the loss is computed from {dropped.name} as it was before", *about(loss))
+    said = (f"the loss is computed from {dropped.name} as it was before", *loss_note(loss))
     return Hit("", message, dropped.location, (), said, "assign the result, or leave the call out")
 
 

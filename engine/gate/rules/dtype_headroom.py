@@ -19,11 +19,13 @@ def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
     halves = [x for _, x in evidence.parameters if x.gradient is not None and x.dtype == "float16"]
     # Below a loss scale gradients of parameters are often wide, and what flows to them is not.
     flowing = [x for x in evidence.sizes.story.operators if x.dtype == "float16" and x.scale != 1.0 and x.gradient]
-    if not halves and flowing and all(_underflow(x, options.of(x.name)) for x in flowing):
+    if not halves and flowing and all(_underflow(x, options.options_for(x.name)) for x in flowing):
         line = min(flowing, key=lambda x: x.gradient.largest if x.gradient is not None else math.inf)
-        yield Hit(line.name, f"in every float16 operator: {_underflow(line, options.of(line.name))}", line.loc)
+        yield Hit(line.name, f"in every float16 operator: {_underflow(line, options.options_for(line.name))}", line.loc)
     for said in (_overflow, _underflow):
-        hits = [(line, message) for line in halves if (message := said(line, options.of(line.name))) is not None]
+        hits = [
+            (line, message) for line in halves if (message := said(line, options.options_for(line.name))) is not None
+        ]
         if hits:
             line, message = hits[0]
             others = dict.fromkeys(x.name for x, _ in hits if x.name != line.name)
@@ -56,11 +58,11 @@ def _underflow(line: Line, options: Options) -> str | None:
         return None
     return (
         f"{small} of {sized} elements of the gradient of {line.name} that are not zero are below {_HALF.tiny:.2g}, "
-        f"where float16 loses digits{_scaled(line)}"
+        f"where float16 loses digits{_scale_clause(line)}"
     )
 
 
-def _scaled(line: Line) -> str:
+def _scale_clause(line: Line) -> str:
     """Return the clause about the scale that a scaler multiplied the loss by."""
     if line.scale == 1.0:
         return ""

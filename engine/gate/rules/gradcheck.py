@@ -21,7 +21,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     own = [loss for loss, of_pass in beside if of_pass.has_own_rules or options["every"]]
     losses: list[Evidence | OtherLoss] = [evidence, *evidence.others, *own]
     checked = [loss for loss in losses if options["every"] or _own_rules(loss)]
-    entries = [e for loss in checked for e in _compared(evidence, loss)]
+    entries = [e for loss in checked for e in _compare(evidence, loss)]
     wrong = [e for e in entries if e.status == WRONG and not e.meant]
     if wrong:
         first, *others = wrong
@@ -41,7 +41,7 @@ def _own_rules(loss: Evidence | OtherLoss) -> list[GradNode]:
     return [n for n in nodes if isinstance(n, (LayerNode, ForeignNode)) and own_rules.is_own(n)]
 
 
-def _compared(evidence: Evidence, loss: Evidence | OtherLoss) -> Sequence[LeafCheck]:
+def _compare(evidence: Evidence, loss: Evidence | OtherLoss) -> Sequence[LeafCheck]:
     """Gradients beside differences; of another framework's run where what is not the user's own comes out right."""
     own = _own_rules(loss)
     if not any(isinstance(node, ForeignNode) for node in own):
@@ -51,15 +51,15 @@ def _compared(evidence: Evidence, loss: Evidence | OtherLoss) -> Sequence[LeafCh
     try:
         entries = loss.comparison.story.entries
     except (CommandError, GradtoolError) as error:
-        evidence.untried(f"{untold}: {error.message}")
+        evidence.note_untried(f"{untold}: {error.message}")
         return ()
     strange = next((e for e in entries if e.status == WRONG and not e.own), None)
     lost = next((e for e in entries if e.status == UNCHECKED and e.cause), None)
     if strange is not None:
-        evidence.untried(f"{untold}: computed again, the gradient of {strange.name} is another, too")
+        evidence.note_untried(f"{untold}: computed again, the gradient of {strange.name} is another, too")
         return ()
     if lost is not None:
-        evidence.untried(f"{untold}: {lost.cause}")
+        evidence.note_untried(f"{untold}: {lost.cause}")
     return entries
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..drift import by_kind
+from ..drift import look_for_changes
 from ..finding import Severity
 from ..rule import Rule
 
@@ -12,7 +12,7 @@ RULE = Rule(
     summary="Other parameters than in the golden file get a gradient.",
     why=("A parameter that stops getting a gradient is seen in no test and in no loss for a while."),
     severity=Severity.ERROR,
-    look=by_kind("gradient", "frozen", "leaf", effects=True),
+    look=look_for_changes("gradient", "frozen", "leaf", effects=True),
     golden=True,
     wrong="""\
 import paddle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...answers.flow.fact import FactKind
 from ..finding import Severity
-from ..rule import Rule, of_flow
+from ..rule import Rule, look_for_facts
 
 RULE = Rule(
     code="GT605",
@@ -15,7 +15,7 @@ RULE = Rule(
         "Where it is meant, as by a margin on the logit of the right class, a waiver says so."
     ),
     severity=Severity.WARNING,
-    look=of_flow(FactKind.LABEL),
+    look=look_for_facts(FactKind.LABEL),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -11,7 +11,9 @@ from ..rule import Hit, Options, Rule, Thresholds, worst
 
 
 def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
-    yield from worst(evidence, lambda line: _size(line, options.of(line.name), evidence.rescalings.get(line.name, 1.0)))
+    yield from worst(
+        evidence, lambda line: _size(line, options.options_for(line.name), evidence.rescalings.get(line.name, 1.0))
+    )
 
 
 def _size(line: Line, options: Options, rescaled: float) -> tuple[float, str] | None:

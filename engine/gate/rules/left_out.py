@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, by_verdict
+from ..rule import Rule, look_for_verdict
 
 RULE = Rule(
     code="GT107",
@@ -11,7 +11,7 @@ RULE = Rule(
     summary="A parameter that the backward call itself leaves out, by its no_grad_set.",
     why=("What was left out for one experiment stays out; the loss still falls, as the others learn around it."),
     severity=Severity.WARNING,
-    look=by_verdict("GT107"),
+    look=look_for_verdict("GT107"),
     wrong="""\
 import paddle
 

@@ -8,7 +8,7 @@ from ...answers.why.folding import folded
 from ...answers.why.terms import LostTerm
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule, about
+from ..rule import Hit, Options, Rule, loss_note
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
@@ -20,7 +20,7 @@ def _hit(term: LostTerm, loss: str) -> Hit:
     message = f"the term {term.name} of the loss gives no gradient: {term.verdict.text}"
     said = f"it is computed from {folded(term.parameters)}, and to the training it is a constant"
     numbers = {"parameters": len(term.parameters)}
-    return Hit(term.name, message, term.location, (), (said, *about(loss)), numbers=numbers)
+    return Hit(term.name, message, term.location, (), (said, *loss_note(loss)), numbers=numbers)
 
 
 _MODEL = """\

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...answers.why.lost import LostUse
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule, about
+from ..rule import Hit, Options, Rule, loss_note
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
@@ -19,7 +19,7 @@ def _hit(use: LostUse, loss: str) -> Hit:
     several = "uses" if use.lost > 1 else "use"
     share = f"{use.lost} of {use.uses} uses" if use.uses else f"one {several}"
     message = f"{share} of {use.name} gives no gradient back: {use.verdict.text}"
-    said = ("its gradient comes from the other uses alone", *about(loss))
+    said = ("its gradient comes from the other uses alone", *loss_note(loss))
     return Hit("", message, use.location, (), said, numbers={"lost": use.lost, "uses": use.uses})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, by_verdict
+from ..rule import Rule, look_for_verdict
 
 RULE = Rule(
     code="GT104",
@@ -11,7 +11,7 @@ RULE = Rule(
     summary="A parameter whose way to the loss goes through an operator without a derivative, or through integers.",
     why=("argmax, rounding, comparisons and casts to integers pass no gradient on; training goes on without an error."),
     severity=Severity.ERROR,
-    look=by_verdict("GT104"),
+    look=look_for_verdict("GT104"),
     explains=True,
     wrong="""\
 import paddle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...answers.flow.fact import FactKind
 from ..finding import Severity
-from ..rule import Rule, of_flow
+from ..rule import Rule, look_for_facts
 
 RULE = Rule(
     code="GT603",
@@ -15,7 +15,7 @@ RULE = Rule(
         "prediction for a text depend on the length of its neighbours."
     ),
     severity=Severity.WARNING,
-    look=of_flow(FactKind.WITHOUT, FactKind.PADDING),
+    look=look_for_facts(FactKind.WITHOUT, FactKind.PADDING),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, by_verdict
+from ..rule import Rule, look_for_verdict
 
 RULE = Rule(
     code="GT102",
@@ -11,7 +11,7 @@ RULE = Rule(
     summary="A parameter that is read, and whose results never meet the loss.",
     why=("What is computed from it is thrown away, or goes into a number that is logged and not trained on."),
     severity=Severity.ERROR,
-    look=by_verdict("GT102"),
+    look=look_for_verdict("GT102"),
     explains=True,
     wrong="""\
 import paddle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, by_verdict
+from ..rule import Rule, look_for_verdict
 
 RULE = Rule(
     code="GT701",
@@ -14,7 +14,7 @@ RULE = Rule(
         "model has no more."
     ),
     severity=Severity.ERROR,
-    look=by_verdict("GT701"),
+    look=look_for_verdict("GT701"),
     wrong="""\
 import paddle
 

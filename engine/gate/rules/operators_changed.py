@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..drift import by_kind
+from ..drift import look_for_changes
 from ..finding import Severity
 from ..rule import Rule
 
@@ -12,7 +12,7 @@ RULE = Rule(
     summary="Operators came, went, or have other operands or attributes than in the golden file.",
     why=("Backward follows from forward: what was reviewed is no longer what runs."),
     severity=Severity.ERROR,
-    look=by_kind("added", "removed", "replaced", "rewired", "cut", "connected", "attributes"),
+    look=look_for_changes("added", "removed", "replaced", "rewired", "cut", "connected", "attributes"),
     golden=True,
     wrong="""\
 import paddle

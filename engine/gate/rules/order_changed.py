@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..drift import by_kind
+from ..drift import look_for_changes
 from ..finding import Severity
 from ..rule import Rule
 
@@ -12,7 +12,7 @@ RULE = Rule(
     summary="The same operators stand in another order than in the golden file.",
     why=("Results are the same up to the order of random numbers and of sums of gradients."),
     severity=Severity.WARNING,
-    look=by_kind("moved"),
+    look=look_for_changes("moved"),
     golden=True,
     wrong="""\
 import paddle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...answers.flow.fact import FactKind
 from ..finding import Severity
-from ..rule import Rule, of_flow
+from ..rule import Rule, look_for_facts
 
 RULE = Rule(
     code="GT708",
@@ -16,7 +16,7 @@ RULE = Rule(
         "without end. Nothing raises, and the model learns slowly, or nothing."
     ),
     severity=Severity.WARNING,
-    look=of_flow(FactKind.SQUASHED),
+    look=look_for_facts(FactKind.SQUASHED),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...answers.flow.fact import FactKind
 from ..finding import Severity
-from ..rule import Rule, of_flow
+from ..rule import Rule, look_for_facts
 
 RULE = Rule(
     code="GT604",
@@ -15,7 +15,7 @@ RULE = Rule(
         "what self.training is, and layers in a plain list are not switched by eval()."
     ),
     severity=Severity.WARNING,
-    look=of_flow(FactKind.RANDOM, declared="sampling"),
+    look=look_for_facts(FactKind.RANDOM, declared="sampling"),
     options={"sampling": (0, "1 says that the model is not meant to draw samples, as a variational autoencoder is")},
     wrong="""\
 import paddle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...answers.flow.fact import FactKind
 from ..finding import Severity
-from ..rule import Rule, of_flow
+from ..rule import Rule, look_for_facts
 
 RULE = Rule(
     code="GT601",
@@ -16,7 +16,7 @@ RULE = Rule(
         "a recurrent layer that takes the batch for the steps."
     ),
     severity=Severity.ERROR,
-    look=of_flow(FactKind.MIXED, declared="batch"),
+    look=look_for_facts(FactKind.MIXED, declared="batch"),
     options={"batch": (0, "1 says that the first axis holds samples, also where rows could be nodes, steps or pairs")},
     wrong="""\
 import paddle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...answers.flow.fact import FactKind
 from ..finding import Severity
-from ..rule import Rule, of_flow
+from ..rule import Rule, look_for_facts
 
 RULE = Rule(
     code="GT208",
@@ -16,7 +16,7 @@ RULE = Rule(
         "units that a parameter reads: what a trained classifier predicts may be flat."
     ),
     severity=Severity.WARNING,
-    look=of_flow(FactKind.FLAT),
+    look=look_for_facts(FactKind.FLAT),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

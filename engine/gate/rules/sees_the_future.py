@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...answers.flow.fact import FactKind
 from ..finding import Severity
-from ..rule import Rule, of_flow
+from ..rule import Rule, look_for_facts
 
 RULE = Rule(
     code="GT602",
@@ -15,7 +15,7 @@ RULE = Rule(
         "A mask that is not used, that is transposed, or that is one step too wide."
     ),
     severity=Severity.ERROR,
-    look=of_flow(FactKind.FUTURE, declared="causal"),
+    look=look_for_facts(FactKind.FUTURE, declared="causal"),
     options={"causal": (0, "1 says that the model is causal; else it is asked where a triangular mask is seen")},
     wrong="""\
 import paddle

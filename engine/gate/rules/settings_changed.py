@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..drift import by_kind
+from ..drift import look_for_changes
 from ..finding import Severity
 from ..rule import Rule
 
@@ -12,7 +12,7 @@ RULE = Rule(
     summary="The backward part has another no-grad set, parameter list or checkpoints than in the golden file.",
     why=("These say what learns and what is kept; a change of theirs changes no operator of the forward part."),
     severity=Severity.ERROR,
-    look=by_kind("setting"),
+    look=look_for_changes("setting"),
     golden=True,
     wrong="""\
 import paddle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...answers.flow.fact import FactKind
 from ..finding import Severity
-from ..rule import Rule, of_flow
+from ..rule import Rule, look_for_facts
 
 RULE = Rule(
     code="GT209",
@@ -16,7 +16,7 @@ RULE = Rule(
         "shows it. An epsilon, a clip or a function that stays above 0 keeps the operand away: nothing is found then."
     ),
     severity=Severity.WARNING,
-    look=of_flow(FactKind.SINGULAR),
+    look=look_for_facts(FactKind.SINGULAR),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

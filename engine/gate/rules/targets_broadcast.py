@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...answers.flow.fact import FactKind
 from ..finding import Severity
-from ..rule import Rule, of_flow
+from ..rule import Rule, look_for_facts
 
 RULE = Rule(
     code="GT706",
@@ -15,7 +15,7 @@ RULE = Rule(
         "mean of the targets, and no further."
     ),
     severity=Severity.WARNING,
-    look=of_flow(FactKind.SPREAD),
+    look=look_for_facts(FactKind.SPREAD),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

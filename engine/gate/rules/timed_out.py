@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, nothing
+from ..rule import Rule, find_nothing
 
 RULE = Rule(
     code="GT905",
@@ -11,7 +11,7 @@ RULE = Rule(
     summary="A model that has no answer in time.",
     why="A file that waits for something that never comes would hold up a pipeline, and has been checked by nothing.",
     severity=Severity.ERROR,
-    look=nothing,  # who waits for the process finds this: gate/process.py
+    look=find_nothing,  # who waits for the process finds this: gate/process.py
     alone=True,
     wrong="""\
 import paddle

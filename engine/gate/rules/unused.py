@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, by_verdict
+from ..rule import Rule, look_for_verdict
 
 RULE = Rule(
     code="GT101",
@@ -14,7 +14,7 @@ RULE = Rule(
         "the way, as in a plain list where a LayerList belongs."
     ),
     severity=Severity.WARNING,
-    look=by_verdict("GT101"),
+    look=look_for_verdict("GT101"),
     explains=True,
     wrong="""\
 import paddle

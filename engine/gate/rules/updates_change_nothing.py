@@ -56,7 +56,7 @@ def _idle(evidence: Evidence, options: Options) -> Iterator[Hit]:
         if idle.steps < options["steps"] and not _is_certain(idle, len(names), bool(pushed)):
             continue
         if len(names) < idle.held:
-            yield from _left_behind(held, rounding, options)
+            yield from _find_idle(held, rounding, options)
             continue
         if rounding.issuperset(names) or (explained and not pushed):
             continue
@@ -92,8 +92,8 @@ def _idle(evidence: Evidence, options: Options) -> Iterator[Hit]:
             numbers=numbers,
         )
     if not evidence.incomplete:
-        yield from _unstepped(first.unstepped, options)
-    yield from _spent(first.spent, options)
+        yield from _find_unstepped(first.unstepped, options)
+    yield from _find_spent(first.spent, options)
     yield from map(_judge_label, first.in_vain)
     if evidence.verdicts.about.mode == "static":  # what tensors are updated by is told above
         yield from _judge_program(evidence.run.history.steps, options)
@@ -179,7 +179,7 @@ def _numbers(idle: Idle) -> dict[str, float]:
     return {"steps": idle.steps} | ({} if idle.rate is None else {"rate": idle.rate})
 
 
-def _left_behind(held: NamedFact[Idle], rounding: Collection[str], options: Options) -> Iterator[Hit]:
+def _find_idle(held: NamedFact[Idle], rounding: Collection[str], options: Options) -> Iterator[Hit]:
     """Yield the parameters that an optimizer does not change although it has gradients, while it changes others.
 
     Args:
@@ -202,7 +202,7 @@ def _left_behind(held: NamedFact[Idle], rounding: Collection[str], options: Opti
         )
 
 
-def _unstepped(optimizers: Iterable[NamedFact[Unstepped]], options: Options) -> Iterator[Hit]:
+def _find_unstepped(optimizers: Iterable[NamedFact[Unstepped]], options: Options) -> Iterator[Hit]:
     """Optimizers that make no step in the whole file, whether or not somebody clears the gradients."""
     for named in optimizers:
         optimizer, names = named.seen, named.names
@@ -224,7 +224,7 @@ _PART = 5
 """A rate that falls to 0 at the end of a training is meant; of less than a fifth of the steps nothing is said."""
 
 
-def _spent(optimizers: Iterable[NamedFact[SpentOptimizer]], options: Options) -> Iterator[Hit]:
+def _find_spent(optimizers: Iterable[NamedFact[SpentOptimizer]], options: Options) -> Iterator[Hit]:
     """Optimizers whose learning rate became 0 well before the file stopped training."""
     for named in optimizers:
         optimizer, names = named.seen, named.names

@@ -10,24 +10,32 @@ from ...answers.why.advice import advice
 from ...answers.why.verdicts import Verdict
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Rule, Thresholds, about, worst
+from ..rule import Hit, Rule, Thresholds, loss_note, worst
 
 
 def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
     # What is zero with a reason, a bias before batch norm say, is rounding and nothing that vanishes.
     zero = {answer.name for _, answer in evidence.answers if not answer.finding}
-    small = [*worst(evidence, lambda line: None if line.name in zero else _size(line, options.of(line.name)["ratio"]))]
-    yield from small or _falling(evidence, options)
+    small = [
+        *worst(
+            evidence, lambda line: None if line.name in zero else _size(line, options.options_for(line.name)["ratio"])
+        )
+    ]
+    yield from small or _find_falls(evidence, options)
 
 
-def _falling(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
+def _find_falls(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
     """Gradients that shrink in order over the layers, long before the first parameter does not notice them."""
     for loss, story in evidence.stories:
         lines = {line.name: line for line in story.parameters if line.gradient is not None}
         if any(line.gradient.nonfinite for line in lines.values() if line.gradient is not None):
             continue  # which other rules tell
         course = story.course
-        if course is None or course.kind != VANISHING or 10**-course.decades > options.of(course.first)["fall"]:
+        if (
+            course is None
+            or course.kind != VANISHING
+            or 10**-course.decades > options.options_for(course.first)["fall"]
+        ):
             continue
         said = (
             f"gradients fall to {10**-course.decades:.3g} of their size from {course.last} back to {course.first}, "
@@ -37,7 +45,7 @@ def _falling(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
             course.first,
             said,
             lines[course.first].loc,
-            explanation=about(loss),
+            explanation=loss_note(loss),
             advice=advice(Verdict.VANISHED),
             numbers={"fall": 10**-course.decades, "factor": course.factor},
         )

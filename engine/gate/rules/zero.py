@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..finding import Severity
-from ..rule import Rule, by_verdict
+from ..rule import Rule, look_for_verdict
 
 RULE = Rule(
     code="GT205",
@@ -14,7 +14,7 @@ RULE = Rule(
         "no error says so."
     ),
     severity=Severity.ERROR,
-    look=by_verdict("GT205"),
+    look=look_for_verdict("GT205"),
     explains=True,
     wrong="""\
 import paddle

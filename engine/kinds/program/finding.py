@@ -40,7 +40,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     returned, programs, feed = _split_result(left)
     named = variables_of(left.namespace)
     every = _programs(left, programs, [*returned, *named.values()])
-    appended = left.calls.meant_in_programs()
+    appended = left.calls.target_program_pass()
     if appended is not None and appended.loss.block.program not in every:
         every.append(appended.loss.block.program)
     is_returned = left.function is not None and returned

@@ -68,7 +68,7 @@ class ProgramModel(Model):
         "names": "program.naming.names",
         "differentiate": "program.gradients.table",
         "evaluate": "program.gradients.evaluate",
-        "drawn": "program.gradients.draw",
+        "draw": "program.gradients.draw",
         "as_it_stands": "program.gradients.graph",
         "spots_in": "program.spots.spots_in",
         "outline": "program.outlining.outline",
@@ -84,8 +84,8 @@ class ProgramModel(Model):
         "measure": "program.measures.measure_program",
         "measure_costs": "program.running.measure_costs",
         "find_groups": "program.running.find_groups",
-        "compiled": "program.compiled.describe",
-        "compared": "program.running.check",
+        "describe_compilation": "program.compiled.describe",
+        "compare_gradients": "program.running.check",
         "mend": "program.mending.mend",
     }
     refusals: ClassVar[Mapping[str, Refusal]] = {
@@ -138,9 +138,9 @@ class ProgramModel(Model):
         derivatives: Derivatives = self._task("derivatives")(self, asked, notes)
         return derivatives
 
-    def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
+    def describe_compilation(self, table: GradientTable, feed: str | None) -> list[str]:
         """As in the base."""
-        lines: list[str] = self._task("compiled")(self, table, feed)
+        lines: list[str] = self._task("describe_compilation")(self, table, feed)
         return lines
 
     def mend(self, answer: Answer) -> None:

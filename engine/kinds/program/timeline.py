@@ -76,7 +76,7 @@ def _differentiate(
     for row in table.rows:
         people = known(row.subject)
         name = people[0] if people and people[0] not in gradients else row.name
-        gradients[name] = variables[row.gradient] if row.returned and row.gradient is not None else None
+        gradients[name] = variables[row.gradient] if row.has_gradient and row.gradient is not None else None
     return gradients, [model.loss, *(g for g in gradients.values() if g is not None)]
 
 

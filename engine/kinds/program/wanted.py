@@ -43,7 +43,7 @@ def find_wanted(model: ProgramModel, cuts: Cuts, notes: Notes = SILENT) -> Wante
     select = model.selection()
     listed = select.select("--params", cuts.params, notes, parameters_only=True) if cuts.params else None
     stopped = select.select("--no-grad", cuts.no_grad, notes)
-    own = wanted_by_file(model)
+    own = file_request(model)
     if listed is None and not stopped:
         return own
     if own.is_of_file:
@@ -52,7 +52,7 @@ def find_wanted(model: ProgramModel, cuts: Cuts, notes: Notes = SILENT) -> Wante
     return Wanted(listed, stopped)
 
 
-def wanted_by_file(model: ProgramModel) -> Wanted:
+def file_request(model: ProgramModel) -> Wanted:
     """Return the request of the file when it backpropagated the loss; nothing where it did not."""
     if not model.calls:
         return Wanted()
@@ -63,7 +63,7 @@ def wanted_by_file(model: ProgramModel) -> Wanted:
 
 def append(model: ProgramModel) -> BackwardPart | None:
     """The backward part that the file asked for; None where it asked for no more than there is without lists."""
-    own = wanted_by_file(model)
+    own = file_request(model)
     if not own.is_of_file:
         return None
     part: BackwardPart = model.call(differentiate, model.the_loss, own.no_grad, own.listed)

@@ -27,10 +27,12 @@ def case(model: TapeModel, asked: WhyOptions, notes: Notes) -> Any:
     select = model.selection()
     chosen = select.select("why", asked.variables, notes) if asked.variables else None
     constants = select.select("--no-grad", asked.no_grad, notes)
-    subjects = [NamedTensor(e.tensor, e.shown, e.tensor.loc, e.container, bool(e.dropped)) for e in model.entries]
+    subjects = [
+        NamedTensor(e.tensor, e.display_name, e.tensor.loc, e.container, bool(e.dropped)) for e in model.entries
+    ]
     subjects += [NamedTensor(t, t.name, t.loc) for t in chosen or () if t not in {e.tensor for e in model.entries}]
     if model.journal is None and model.by_graph is not None:
-        names = None if chosen is None else {e.shown for e in model.entries if e.tensor in chosen}
+        names = None if chosen is None else {e.display_name for e in model.entries if e.tensor in chosen}
         return GraphCase(model.by_graph(), model.loss_name, names)
     if model.journal is None:
         raise CommandError(
@@ -42,6 +44,6 @@ def case(model: TapeModel, asked: WhyOptions, notes: Notes) -> Any:
     if constants or call is None:
         return own
     others = [case(sibling, replace(asked, variables=()), notes) for sibling in model.siblings]
-    given = {t: (share.array, len(share.passes)) for t, share in model.given().items()}
+    given = {t: (share.array, len(share.passes)) for t, share in model.file_shares().items()}
     zeros = bool(call.gave) and not any(np.any(g) for g in call.gave.values())
     return own.within(others, given, call.location, zeros)

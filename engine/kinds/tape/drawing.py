@@ -61,7 +61,7 @@ def _show_graph(model: TapeModel) -> tuple[GraphView, Sequence[Location]]:
     loss, behind = journal.number(model.loss), {n.key for n in model.nodes}
     calls = find_detached_calls(journal, loss, behind, reasons.depends, trained, lost)
     loose = [t for t in verdicts if not _is_trained_elsewhere(journal, t)]
-    picture = view_branches(tape, journal, calls, reasons.depends, model.named, loose)
+    picture = view_branches(tape, journal, calls, reasons.depends, model.tensor_names, loose)
     makers = picture.makers
     left = {makers[r.cut.value]: r.words for r in verdicts.values() if r.cut is not None and r.cut.value in makers}
     id_of = {number: tensor for tensor, number in picture.numbers.items()}

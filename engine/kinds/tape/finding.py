@@ -58,7 +58,7 @@ def _add_siblings(model: TapeModel, left: Loaded, request: Request) -> TapeModel
     if model.pass_call is None or request.objective.loss is not None or left.live:
         return model
     siblings = []
-    for call in calls.of_step():
+    for call in calls.step_passes():
         if call is model.pass_call or call.start is None:
             continue
         before, calls.which = calls.which, str(call.number)
@@ -77,7 +77,7 @@ def _requested_target(left: Loaded, request: Request, returned: Sequence[Tensor]
     """
     if request.backward is None and returned:
         return None
-    call = left.calls.meant()
+    call = left.calls.target_pass()
     if call is None or request.backward is not None or call.how == "backward":
         return None if call is None else call.loss
     usual = next((left.namespace[n] for n in USUAL_LOSSES if is_a(left.namespace.get(n), Tensor)), None)
@@ -92,7 +92,7 @@ def make_model(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
     named = names_in(left)
     if left.calls.stopped is not None and left.journal is not None:
         left.journal.cut_after(loss)
-    call = left.calls.meant()
+    call = left.calls.target_pass()
     call = call if call is not None and call.start is not None and call.start.loss is loss else None
     roots = [loss] if call is None or call.start is None else call.start.differentiated
     nodes = nodes_behind(roots)
@@ -174,7 +174,7 @@ def _requested_loss(name: str, named: TensorNames, returned: Iterable[Tensor]) -
 
 
 def _python_name(t: Tensor, named: TensorNames) -> str | None:
-    names = named.of(t)
+    names = named.names_of(t)
     return next((n for n in names if n in USUAL_LOSSES), names[0] if names else None)
 
 

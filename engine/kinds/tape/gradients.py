@@ -65,7 +65,7 @@ def table(model: TapeModel, asked: BackwardOptions, notes: Notes) -> GradientTab
     reasons = explain(model, stopped) if model.journal is not None else None
     listed = None if chosen is None else set(chosen)
     makers, uses = _makers(model, graph), _first_uses(graph)
-    several = bool(model.siblings) or len({at for s in model.given().values() for _, at in s.passes}) > 1
+    several = bool(model.siblings) or len({at for s in model.file_shares().values() for _, at in s.passes}) > 1
     rows = []
     for e in subjects:
         array = arrays.get(e.tensor)
@@ -77,14 +77,14 @@ def table(model: TapeModel, asked: BackwardOptions, notes: Notes) -> GradientTab
         row = _row(e, array, operator, text, _source(e.tensor, uses))
         rows.append(_add_origin(row, model, e.tensor, array, several) if known is not None else row)
     loss = model.loss
-    shown = {e.tensor: e.shown for e in model.entries}
+    shown = {e.tensor: e.display_name for e in model.entries}
     return GradientTable(
         model.about,
         Loss(model.loss_name, loss.spec.shape, loss.dtype.name, model.loss_value()),
         rows,
         "leaf",
         "leaves",
-        [[r.name, r.gradient] for r in rows if r.returned and r.gradient is not None],
+        [[r.name, r.gradient] for r in rows if r.has_gradient and r.gradient is not None],
         _operators(graph, FORWARD),
         _operators(graph, BACKWARD),
         [t.name for t in stopped],
@@ -94,7 +94,7 @@ def table(model: TapeModel, asked: BackwardOptions, notes: Notes) -> GradientTab
         two_names=True,
         named_gradients=False,
         words=list(model.words),
-        graph=lambda: model.drawn(Cuts()),
+        graph=lambda: model.draw(Cuts()),
         shown_no_grad=[shown.get(t, t.name) for t in stopped],
         first_cut=next((r.shown for r in rows if r.is_cut), None),
         arrays=arrays,
@@ -115,7 +115,7 @@ def _makers(model: TapeModel, graph: TapeGraph) -> dict[Any, str]:
     """Place -> the gradient operator that its gradient comes from, in the graph of the pass that gives it."""
     makers: dict[Any, str] = {}
     for sibling in model.siblings:
-        makers |= _gradient_operators(sibling.recording)
+        makers |= _gradient_operators(sibling.tape_graph)
     return makers | _gradient_operators(graph)
 
 
@@ -161,7 +161,17 @@ def _row(e: TapeEntry, array: Any, operator: str | None, text: str, where: Place
     gradient, values = (None, None) if array is None else (names.grad(e.name), Numbers.of(array, orders=False))
     spec = e.tensor.spec
     return GradientRow(
-        e.tensor, e.name, e.shown, spec.shape, e.tensor.dtype.name, gradient, operator, text, where, facts, values
+        e.tensor,
+        e.name,
+        e.display_name,
+        spec.shape,
+        e.tensor.dtype.name,
+        gradient,
+        operator,
+        text,
+        where,
+        facts,
+        values,
     )
 
 
@@ -230,5 +240,5 @@ def _source(t: Tensor, used: dict[Any, Location]) -> Place:
 def explain(model: TapeModel, stopped: Iterable[Tensor]) -> JournalReasons:
     """Why the tensors of the model have a gradient or none."""
     assert model.journal is not None
-    known = [NamedTensor(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
+    known = [NamedTensor(e.tensor, e.display_name, e.tensor.loc) for e in model.entries]
     return explain_tensors(model.journal, model.start.differentiated, known, stopped)

@@ -82,12 +82,12 @@ class _Shown:
         ]
 
     def _backward(self, op: NodeView) -> PairedOperator:
-        return PairedOperator(op.name, self._call(op), self._saved(op))
+        return PairedOperator(op.name, self._call(op), self._list_saved(op))
 
     def _names(self, entries: Sequence[tuple[str, str]]) -> list[str]:
         return [self.by_id[t].name for _, t in entries]
 
-    def _saved(self, backward: NodeView) -> list[str]:
+    def _list_saved(self, backward: NodeView) -> list[str]:
         """The forward values that a gradient operator keeps alive, each once."""
         edges = [e for e in self.graph.view.edges if e.target == backward.id and e.saved]
         return list(dict.fromkeys(self.by_id[e.tensor].name for e in edges))

@@ -31,7 +31,7 @@ def times(model: TapeModel, graph: TapeGraph, stopwatch: Stopwatch) -> dict[str,
         with watch.watch(stopwatch) if i else watch.pause_watchers():
             _gradients_of(model, graph)
     parts = {n.id: n.part for n in graph.view.nodes}
-    by_id = {i: stopwatch.of(node, parts[i]) for i, node in graph.nodes.items()}
+    by_id = {i: stopwatch.seconds(node, parts[i]) for i, node in graph.nodes.items()}
     return {i: seconds for i, seconds in by_id.items() if seconds is not None}
 
 

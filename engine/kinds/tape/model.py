@@ -65,7 +65,7 @@ class TapeEntry:
         return [n for n in (self.name, self.python, self.path, *self.aliases) if n is not None]
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """The name that says most to people: names of tensors are mostly made up."""
         return self.python or self.path or self.name
 
@@ -118,7 +118,7 @@ class TapeModel(Model):
         "selection": "tape.selectors.TapeSelectors",
         "names": "tape.naming.names",
         "differentiate": "tape.gradients.table",
-        "drawn": "tape.drawing.graph",
+        "draw": "tape.drawing.graph",
         "as_it_stands": "tape.drawing.whole_graph",
         "spots_in": "tape.spots.spots_in",
         "outline": "tape.outlining.outline",
@@ -132,7 +132,7 @@ class TapeModel(Model):
         "measure": "tape.measures.measure_graph",
         "measure_costs": "tape.running.measure_costs",
         "find_groups": "tape.running.find_groups",
-        "compared": "tape.running.check",
+        "compare_gradients": "tape.running.check",
     }
     computes_while_loading: ClassVar = True
     refusals: ClassVar[Mapping[str, Refusal]] = {
@@ -166,7 +166,7 @@ class TapeModel(Model):
             call = model.pass_call
             if call is not None:
                 given = any(g is not None for g in model.start.gradients)
-                roots = [model.named.get(t, t.name) for t in model.start.differentiated]
+                roots = [model.tensor_names.get(t, t.name) for t in model.start.differentiated]
                 told.append(Origin(call.number, source.short(call.location), roots, given, self._calls_at(call)))
         return told
 
@@ -180,7 +180,7 @@ class TapeModel(Model):
     def _calls_at(self, call: PassCall) -> int:
         """Return the number of calls on the line of *call* that belong to the step."""
         line = source.file_and_line(call.location)
-        passes = {n: at for share in self.given().values() for n, at in share.passes}
+        passes = {n: at for share in self.file_shares().values() for n, at in share.passes}
         return max(1, sum(source.file_and_line(at) == line for at in passes.values()))
 
     @property
@@ -195,7 +195,7 @@ class TapeModel(Model):
 
         return any(map(is_own, self.nodes))
 
-    def given(self) -> dict[Tensor, LeafShare]:
+    def file_shares(self) -> dict[Tensor, LeafShare]:
         """Return the shares that the passes of the file gave to the named leaves in the last step of each."""
         leaves = [e.tensor for e in self.entries if e.tensor._leaf is not None and e.tensor.node is None]
         shares = ((t, self.shares.get(t.leaf)) for t in leaves)
@@ -208,7 +208,7 @@ class TapeModel(Model):
     @property
     def dropped(self) -> list[str]:
         """As in the base."""
-        return [e.shown for e in self.entries if e.dropped]
+        return [e.display_name for e in self.entries if e.dropped]
 
     @cached_property
     def statistics(self) -> frozenset[Tensor]:
@@ -260,14 +260,14 @@ class TapeModel(Model):
         return Start.of(self.loss) if given is None or given.loss is not self.loss else given
 
     @cached_property
-    def recording(self) -> TapeGraph:
+    def tape_graph(self) -> TapeGraph:
         """The recorded graph behind the loss, as pictures and names of operators are made of it."""
         from ...view import from_tape
 
-        return from_tape.graph(self.start.differentiated, title=self.name, named=self.named)
+        return from_tape.graph(self.start.differentiated, title=self.name, named=self.tensor_names)
 
     @property
-    def named(self) -> dict[Tensor, str]:
+    def tensor_names(self) -> dict[Tensor, str]:
         """Names in pictures of the tensors that have a Python name."""
         return {**self.constants, **{e.tensor: e.python for e in self.entries if e.python is not None}}
 
@@ -303,7 +303,7 @@ class TapeModel(Model):
             return f"what {bad.op.type} keeps at {source.short(bad.loc)}"
         return None if finite(self.start.differentiated) else "the loss"
 
-    def compiled(self, table: GradientTable, feed: str | None) -> list[str]:
+    def describe_compilation(self, table: GradientTable, feed: str | None) -> list[str]:
         """As in the base."""
         return [telling.backend_note()] if telling.is_left_to_another() else []
 
@@ -317,7 +317,7 @@ def record_graph(model: TapeModel) -> TapeGraph:
     from ...answers.under_watch import expect_recorded
 
     expect_recorded(model.loss, model.loss_name)
-    return model.recording
+    return model.tape_graph
 
 
 def stand_in(place: Place) -> Tensor:

@@ -11,10 +11,10 @@ from .model import TapeModel
 def names(model: TapeModel) -> Names:
     """The names in *model*, as pictures of it give them."""
     named = Names(
-        tensors={e.name: e.shown for e in model.entries if e.tensor._name is not None},
-        arrays=[(e.tensor.array, e.shown) for e in model.entries],
+        tensors={e.name: e.display_name for e in model.entries if e.tensor._name is not None},
+        arrays=[(e.tensor.array, e.display_name) for e in model.entries],
     )
-    graph = model.recording
+    graph = model.tape_graph
     by_id = graph.view.by_id()
     for n in graph.view.nodes:
         if n.kind == OP:
@@ -30,5 +30,5 @@ def names(model: TapeModel) -> Names:
 
 def _layers(model: TapeModel) -> list[str]:
     """The layer of every recorded call, under the name by which people reach it: ``model.layers.3.attn``."""
-    paths = {e.tensor.leaf: e.shown for e in model.entries if e.is_parameter}
+    paths = {e.tensor.leaf: e.display_name for e in model.entries if e.is_parameter}
     return layers_of(model.nodes, lambda leaf: paths.get(leaf, ""))

@@ -38,7 +38,7 @@ def dump(model: TapeModel, asked: BackwardOptions, notes: Notes) -> tuple[ModelG
     The outline is that of the recorded graph alone, as a backward pass writes it down itself.
     """
     table = model.evaluate(model.differentiate(asked, notes), asked, notes) if asked.run else None
-    graph = model.drawn(asked, notes) if table is None else table.graph()
+    graph = model.draw(asked, notes) if table is None else table.graph()
     alone = from_tape.graph(model.start.differentiated, title=model.name)
     return graph, of_tape.outline(alone, model.name, plain), table
 

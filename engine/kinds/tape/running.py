@@ -27,7 +27,7 @@ def run(
     if order > 1 or current().compiles:
         return gradients
     gave = {} if model.pass_call is None else model.pass_call.gave
-    return {**gradients, **gave, **{t.leaf: share.array for t, share in model.given().items()}}
+    return {**gradients, **gave, **{t.leaf: share.array for t, share in model.file_shares().items()}}
 
 
 class _Nobody:
@@ -42,10 +42,10 @@ class _Nobody:
 def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
     """Sizes of the gradients of a pass that *gatherer* listened to."""
     leaves = model.expected_entries()
-    shown = Counter(e.shown for e in leaves)
+    shown = Counter(e.display_name for e in leaves)
     lines = [
         stats.parameter(
-            e.shown if shown[e.shown] == 1 else e.name,
+            e.display_name if shown[e.display_name] == 1 else e.name,
             e.tensor.array,
             gradients.get(e.tensor.leaf),
             e.tensor.leaf,
@@ -64,7 +64,7 @@ def measure_costs(model: TapeModel, calls: Any, repeats: int, feed: str | None, 
     if not model.call(profile.of_recorded, model.start, clock, repeats):
         model.call(calls.measure, model.nodes, clock, repeats)
         model.call(profile.of_tape, model.start, clock, repeats)
-    shown = {e.tensor.leaf: e.shown for e in model.gradient_entries()}
+    shown = {e.tensor.leaf: e.display_name for e in model.gradient_entries()}
     profile.add_layers(clock.story().costs, model.nodes, shown)
     if model.live:
         notes.note(f"{model.name} has been computed: the backward pass alone is measured")
@@ -84,7 +84,7 @@ def find_groups(model: TapeModel, repeats: int, feed: str | None, notes: Notes) 
 
 def check(model: TapeModel, recorder: Any, order: int, feed: str | None, notes: Notes) -> list[Any]:
     """Gradients compared with differences; *recorder* listened while the loss was computed."""
-    names = {e.tensor: e.shown for e in model.gradient_entries()}
+    names = {e.tensor: e.display_name for e in model.gradient_entries()}
     under_watch.expect_recorded(model.loss, model.loss_name)
     entries: list[Any] = model.call(checking.of_loss, model.start, recorder, names, order, model.seed)
     return entries

@@ -20,14 +20,14 @@ class TapeSelectors(SelectorForms[Tensor]):
     """
 
     def __init__(self, model: TapeModel) -> None:
-        graph = model.recording
+        graph = model.tape_graph
         self.entries = model.entries
-        self.names = {e.tensor: e.shown for e in model.entries}
+        self.names = {e.tensor: e.display_name for e in model.entries}
         self.graph = graph
         self.ops = [n for n in graph.view.nodes if n.kind == OP and n.part == FORWARD]
         self.by_place = {e.tensor.tape_place(): e.tensor for e in model.entries if not e.tensor.stop_gradient}
 
-    def shown(self, v: Tensor) -> str:
+    def display_name(self, v: Tensor) -> str:
         return self.names.get(v, v.name)
 
     def _entry(self, text: str) -> TapeEntry | None:
@@ -63,7 +63,7 @@ class TapeSelectors(SelectorForms[Tensor]):
         if not ops:
             known = [*{n.type for n in self.ops}, *(n.name for n in self.ops)]
             raise unknown(f"operator for {option}:", text, known)
-        return self._only(option, f"op:{text}", list(self._near_operators(ops, read)), parameters_only)
+        return self._only(option, f"op:{text}", list(self._tensors_near(ops, read)), parameters_only)
 
     def _line(self, option: str, text: str, parameters_only: bool) -> list[Tensor]:
         file, _, line = text.rpartition(":")
@@ -77,9 +77,9 @@ class TapeSelectors(SelectorForms[Tensor]):
         ops = [n for n in self.ops if there(n)]
         if not ops:
             raise unknown(f"line for {option}:", text, dict.fromkeys(n.source for n in self.ops if n.source))
-        return self._only(option, f"line:{text}", list(self._near_operators(ops, parameters_only)), parameters_only)
+        return self._only(option, f"line:{text}", list(self._tensors_near(ops, parameters_only)), parameters_only)
 
-    def _near_operators(self, ops: Iterable[NodeView], read: bool) -> Iterator[Tensor]:
+    def _tensors_near(self, ops: Iterable[NodeView], read: bool) -> Iterator[Tensor]:
         """Yield the tensors that *ops* read, or what they make, as far as it takes gradients."""
         tensors = self.graph.reads if read else self.graph.writes
         for op in ops:

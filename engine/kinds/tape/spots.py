@@ -23,7 +23,7 @@ def spots(model: TapeModel, cuts: Cuts, notes: Notes) -> Spots:
     """The recorded calls behind the loss, their gradient operators, and what the journal knows beside them."""
     require_whole(model, cuts)
     roots = [] if model.loss.stop_gradient else model.start.differentiated  # what left no record is in the journal
-    graph = from_tape.graph(roots, title=model.name, named=model.named)
+    graph = from_tape.graph(roots, title=model.name, named=model.tensor_names)
     assert model.journal is not None
     aliases = {n: _picture_name(graph, e) for e in model.entries for n in e.names if not e.tensor.stop_gradient}
     return _spots_in_graph(graph, model.journal, model.start.differentiated, aliases)
@@ -32,7 +32,7 @@ def spots(model: TapeModel, cuts: Cuts, notes: Notes) -> Spots:
 def spots_in(model: TapeModel, graph: ModelGraph) -> Spots:
     """The recorded calls behind the loss; the graph is always shown as a whole."""
     assert model.journal is not None  # whoever asks has loaded the model with one
-    return _spots_in_graph(model.recording, model.journal, model.start.differentiated, {})
+    return _spots_in_graph(model.tape_graph, model.journal, model.start.differentiated, {})
 
 
 def _picture_name(graph: TapeGraph, entry: TapeEntry) -> str:

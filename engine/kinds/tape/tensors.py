@@ -51,7 +51,7 @@ class TensorNames:
     paths: dict[Tensor, str] = field(default_factory=dict)
     plain: dict[str, Tensor] = field(default_factory=dict)
 
-    def of(self, t: Tensor) -> list[str]:
+    def names_of(self, t: Tensor) -> list[str]:
         """Every name of a tensor that is bound to it, the best first."""
         names = [n for n, other in self.plain.items() if other is t]
         return list(dict.fromkeys([*([self.paths[t]] if t in self.paths else []), *names]))
@@ -65,7 +65,7 @@ class TensorNames:
 
 def names_in(left: Loaded) -> TensorNames:
     """The names that lead to tensors: of the module, of functions that were running when backward began, of modules."""
-    meant = left.calls.meant()
+    meant = left.calls.target_pass()
     values = _bindings_at_backward(left, meant)
     named = TensorNames()
     named.plain = {n: v.carrier for n, v in values.items() if is_a(v, Tensor) and not n.startswith("__")}
@@ -134,7 +134,7 @@ def entries(
 
 
 def _entry(t: Tensor, named: TensorNames, values: Mapping[str, object], dropped: int) -> TapeEntry:
-    names = named.of(t)
+    names = named.names_of(t)
     python = names[0] if names else None
     return TapeEntry(
         t, python, getattr(t, "layer_path", None), paths.container(python or "", values), tuple(names[1:]), dropped
@@ -245,7 +245,7 @@ def _is_stale(t: Tensor, journal: Journal | None, leaves: Collection[Leaf]) -> b
 def _values(left: Loaded) -> dict[str, object]:
     """Return the values of names of the module, and of the functions that were running when backward began."""
     values = dict(left.namespace)
-    meant = left.calls.meant()
+    meant = left.calls.target_pass()
     for scope in meant.names if meant is not None else ():
         values |= {name: value for name, value in scope.values.items() if name not in values}
     return values

@@ -114,8 +114,8 @@ def _timeline(
             continue
         also[t.leaf] = e.names
         if chosen is None or any(t is c for c in chosen):
-            shown[t.leaf] = e.shown if e.shown not in shown.values() else e.name
-    named = {e.tensor: e.shown for e in entries if e.tensor.node is None or e.python is not None}
+            shown[t.leaf] = e.display_name if e.display_name not in shown.values() else e.name
+    named = {e.tensor: e.display_name for e in entries if e.tensor.node is None or e.python is not None}
     run = of_tape.timeline(recorder, title=title, named=named, shown=shown, also=also, failed=error)
     if current().compiles and error is None:
         elsewhere.compute(run, current())

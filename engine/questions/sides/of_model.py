@@ -38,7 +38,7 @@ class OfModel(Side):
     @contextlib.contextmanager
     def requested(self, request: Request) -> Iterator[Request]:
         """As in the base."""
-        file = revisions.checked_out(self.text) if revisions.is_revision(self.text) else None
+        file = revisions.check_out(self.text) if revisions.is_revision(self.text) else None
         with file or contextlib.nullcontext(self.text) as path:
             yield dataclasses.replace(request, model=path)
 
@@ -52,9 +52,9 @@ class OfModel(Side):
             request = stack.enter_context(self.requested(request))
             request = wanted.asked.requested(request)
             if recorder is None:
-                left = stack.enter_context(loader.executed(request, notes))
+                left = stack.enter_context(loader.run_model(request, notes))
             else:
-                left = stack.enter_context(recording.executed(recorder, request, notes))
+                left = stack.enter_context(recording.record_model(recorder, request, notes))
             # The backward part of a program is made anew for each of these, as each takes the one before out.
             outline = view = run = None
             others: Sequence[Other] = ()
@@ -65,7 +65,7 @@ class OfModel(Side):
                 assert outline is not None
                 params, no_grad = (tuple(outline.settings.get(name, ())) for name in ("params", "no_grad"))
                 cuts = dataclasses.replace(wanted.asked, params=params, no_grad=no_grad)
-                view = opening.model_in(left, request).drawn(cuts, SILENT).view
+                view = opening.model_in(left, request).draw(cuts, SILENT).view
                 view = dataclasses.replace(view, title=self.title)
             if recorder is not None:
                 assert debug is not None

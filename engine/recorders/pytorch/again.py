@@ -44,7 +44,7 @@ def again(
     by_torch = load_by_torch() if overload else None
     if by_torch is not None:
         return by_torch.again(overload, inputs, outputs)  # type: ignore[no-any-return]
-    return _by_rows(name, inputs, made, outputs)
+    return _repeat_by_rows(name, inputs, made, outputs)
 
 
 @cache
@@ -57,7 +57,7 @@ def load_by_torch() -> Any:
     return by_torch
 
 
-def _by_rows(
+def _repeat_by_rows(
     name: str, inputs: Sequence[Entry], made: Sequence[tuple[tuple[int, ...], str]], outputs: int
 ) -> Again | None:
     """Return a function that computes the call where PyTorch is not installed."""

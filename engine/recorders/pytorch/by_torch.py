@@ -73,7 +73,7 @@ class TorchComputation:
         """Return what calls it once inside :meth:`aside`, and returns tensors."""
         self._expect_nothing_drawn(attrs)
         tensors = [_tensor(o) for o in operands]
-        call, arguments = self._called(tensors, attrs)
+        call, arguments = self._resolve(tensors, attrs)
 
         def run() -> list[Any]:
             return self._results(call(**arguments), arguments)
@@ -111,7 +111,7 @@ class TorchComputation:
                 for place in wanted:
                     tensors[place].requires_grad_()
                 own = [t.clone() if t.requires_grad and self._written else t for t in tensors]
-                call, arguments = self._called(own, attrs)
+                call, arguments = self._resolve(own, attrs)
                 results = self._results(call(**arguments), arguments)
                 pairs = [
                     (t, _tensor(g).to(t.dtype))
@@ -120,7 +120,7 @@ class TorchComputation:
                 ]
                 given = _pull(pairs, [tensors[place] for place in wanted])
         except _REFUSED as error:
-            raise self._refused(error) from error
+            raise self._refusal(error) from error
         return [
             np.zeros(operands[place].shape, operands[place].dtype) if g is None else _array(g)
             for place, g in zip(wanted, given, strict=True)
@@ -138,9 +138,9 @@ class TorchComputation:
                 results = computation()
             return self.read(results)
         except _REFUSED as error:
-            raise self._refused(error) from error
+            raise self._refusal(error) from error
 
-    def _called(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+    def _resolve(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
         """Return what computes it in the precision of *tensors*, and its arguments by name."""
         is_double = any(t.dtype in (torch.float64, torch.complex128) for t in tensors)
         schema = self._schema
@@ -165,7 +165,7 @@ class TorchComputation:
         if _draws(self._func) and attrs.get(_DROPPING, 0.0):
             raise UnsupportedError(f"{self.name} cannot run again: it draws random numbers.", op=self.name)
 
-    def _refused(self, error: Exception) -> UnsupportedError:
+    def _refusal(self, error: Exception) -> UnsupportedError:
         why = str(error).partition("\n")[0]
         return UnsupportedError(f"{self.name} cannot run again on other values: {why}", op=self.name)
 
@@ -268,14 +268,14 @@ _IN_DOUBLE: Mapping[str, Callable[..., Any]] = {"mkldnn_rnn_layer": _lstm}
 """What computes operators in double precision that PyTorch has in single precision only."""
 
 
-def _of_torch(text: str) -> Any:
+def _torch_attribute(text: str) -> Any:
     return getattr(torch, text.removeprefix("torch."), None)
 
 
 _READ: Mapping[str, Callable[[str], Any]] = {
-    "ScalarType": _of_torch,
-    "Layout": _of_torch,
-    "MemoryFormat": _of_torch,
+    "ScalarType": _torch_attribute,
+    "Layout": _torch_attribute,
+    "MemoryFormat": _torch_attribute,
     "Device": lambda text: "cpu",
     "Generator": lambda text: None,
     "number": complex,

@@ -54,7 +54,7 @@ class LiveTorch(Playback):
             return
         self._listens = True
         try:
-            with self.recorder.recording():
+            with self.recorder.record():
                 yield
         finally:
             self._listens = False
@@ -114,7 +114,7 @@ class LiveTorch(Playback):
 
     def _number(self, t: Any) -> int | None:
         """Return the number of a tensor that was met, or that takes gradients itself."""
-        known = self.recorder.known(t)
+        known = self.recorder.find_number(t)
         if (
             known is None
             and self.recorder.is_told(t)

@@ -74,11 +74,11 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         return False
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
+    def listen(self) -> Iterator[None]:
         """As in the base."""
-        from .standing_in import standing_in
+        from .standing_in import patch_torch
 
-        with standing_in(self), self:
+        with patch_torch(self), self:
             yield
 
     # -- tensors ------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         if operator is None:
             operator = self._operators[func] = _operator(func)
         if self.quiet or operator.aside:
-            return self._carried_out(call, func, args, kwargs, operator)
+            return self._carry_out(call, func, args, kwargs, operator)
         self.flush()
         site = self.site()
         arguments = (*args, *kwargs.values()) if kwargs else args
@@ -220,14 +220,14 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         if not all(map(self.is_told, read)):
             return call(func, args, kwargs or {})
         taken = [] if operator.name in _FRESH else read
-        before = self.taking(taken, site)
-        written = _written(operator, args, kwargs)
-        self.writing(operator.name, written, args, site)
+        before = self.note_operands(taken, site)
+        written = _find_written(operator, args, kwargs)
+        self.note_writes(operator.name, written, args, site)
         plain = tuple([self.plain(v) for v in arguments])
         shapes = [t.shape for t in written]
         enabled = torch.is_grad_enabled()
         start = perf_counter()
-        result = self._carried_out(call, func, args, kwargs, operator)
+        result = self._carry_out(call, func, args, kwargs, operator)
         seconds = perf_counter() - start
         if shapes != [t.shape for t in written]:
             operator = operator._replace(turns=True)
@@ -248,14 +248,14 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
             self.await_node(Waiting(known, plain, held, before, results, arrays, written, enabled, seconds, site))
         return result
 
-    def _carried_out(self, call: Relay, func: Any, args: Any, kwargs: Any, operator: FrameworkOperator) -> Any:
+    def _carry_out(self, call: Relay, func: Any, args: Any, kwargs: Any, operator: FrameworkOperator) -> Any:
         """Compute one operator; what grows, and only an array of ours is in its way, gets other memory for it."""
-        written = _tensors(args[:1]) if operator.turns else _written(operator, args, kwargs)
+        written = _tensors(args[:1]) if operator.turns else _find_written(operator, args, kwargs)
         layouts = [layout_of(t) for t in written]
         try:
             return call(func, args, kwargs or {})
         except RuntimeError as error:
-            held = self.storages.held(written) if is_refused(error) else ()
+            held = self.storages.list_held(written) if is_refused(error) else ()
             if not held:
                 raise
         growing = restore(written, layouts)
@@ -281,7 +281,7 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
             tensors: such as may not have been met.
         """
         with _unasked(), _disable_current_modes():
-            return self.storages.move(storage, [*self.living(), *tensors])
+            return self.storages.move(storage, [*self.list_living(), *tensors])
 
     # -- the graph ----------------------------------------------------------------------------------------------------
 
@@ -290,7 +290,7 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         variable = getattr(function, "variable", None)
         return int(function._sequence_nr()) if variable is None else -id(variable)
 
-    def following(self, function: Any) -> Sequence[tuple[Any, int]]:
+    def next_nodes(self, function: Any) -> Sequence[tuple[Any, int]]:
         """The nodes that one gives gradients to, with the number of their output."""
         return function.next_functions  # type: ignore[no-any-return]
 
@@ -302,15 +302,15 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         """The leaf of such a node."""
         return function.variable
 
-    def described(self, function: Any) -> tuple[tuple[Any, ...], tuple[int, ...], str, Any]:
+    def describe(self, function: Any) -> tuple[tuple[Any, ...], tuple[int, ...], str, Any]:
         """Of a node: shape and dtype of each output, what it retains, its own class and where that says its rule."""
         shapes = tuple([(_shape(m), _dtype(m.dtype)) for m in getattr(function, "_input_metadata", ())])
         custom = getattr(type(function), "_forward_cls", None) or getattr(function, "_forward_cls", None)
         if custom is None or custom is BackwardHookFunction:  # which stands where hooks of a module are called
             return shapes, (), "", ()
-        return shapes, self._saved(function), custom.__name__, returns_at(custom.backward)
+        return shapes, self._number_saved(function), custom.__name__, returns_at(custom.backward)
 
-    def _saved(self, function: Any) -> tuple[int, ...]:
+    def _number_saved(self, function: Any) -> tuple[int, ...]:
         """Return the numbers of the tensors that an ``autograd.Function`` saved for its backward, as far as its
         tensors were met before.
         """
@@ -382,7 +382,7 @@ class _Hook:
         self.recorder.freed(self.number, self.key)
 
     def __call__(self, gradients: Any, arriving: Any) -> None:
-        self.recorder.pulled(self.number, gradients, arriving)
+        self.recorder.note_pull(self.number, gradients, arriving)
 
 
 _NARROW = {torch.bfloat16: (torch.int16, "bfloat16")}
@@ -429,7 +429,7 @@ def _tensors(values: Any) -> list[Any]:
     return tensors
 
 
-def _written(operator: FrameworkOperator, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> list[Any]:
+def _find_written(operator: FrameworkOperator, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> list[Any]:
     """Return the tensors that a call writes."""
     if not operator.written:
         return []

@@ -43,7 +43,7 @@ def is_torchs(text: bytes) -> bool:
 
 
 @contextlib.contextmanager
-def watched(target: Target, data: bytes, loaded: Loaded, request: Request) -> Iterator[Watched | None]:
+def watch_file(target: Target, data: bytes, loaded: Loaded, request: Request) -> Iterator[Watched | None]:
     """Watch a file that is torch's while it runs inside; None for any other.
 
     Raises:
@@ -64,5 +64,5 @@ def watched(target: Target, data: bytes, loaded: Loaded, request: Request) -> It
 
     torch.manual_seed(request.run.seed)
     run = WatchedTorch(loaded, request)
-    with run.recorder.recording():
+    with run.recorder.record():
         yield run

@@ -13,33 +13,33 @@ import torch._functorch.eager_transforms
 import torch._functorch.vmap
 from torch.nn.utils import parametrize
 
-from ..recorded.relays import relayed
+from ..recorded.relays import wrap_relay
 from ..recorded.schedules import Put, ScheduleRecorder, report_data_passes
 from ..recorded.stand_ins import (
     Enclosed,
     Row,
     StepRecorder,
-    applying,
-    clearing,
-    detaching,
-    entered,
-    entering,
-    hooking,
-    leaving,
-    left,
-    limiting,
-    listing,
-    reading_grad,
-    rebinding,
-    replacing,
-    scaling,
-    setting_grad,
-    standing,
-    swapping,
-    switching,
-    switching_mode,
-    unscaling,
-    waiting,
+    patch_names,
+    wrap_apply,
+    wrap_assign,
+    wrap_clear,
+    wrap_clip,
+    wrap_detach,
+    wrap_enter,
+    wrap_entrance,
+    wrap_exit,
+    wrap_export,
+    wrap_grad_read,
+    wrap_grad_write,
+    wrap_hook,
+    wrap_mode,
+    wrap_optimizer,
+    wrap_parallel,
+    wrap_rebind,
+    wrap_scale,
+    wrap_swap,
+    wrap_switch,
+    wrap_unscale,
 )
 from . import storages
 from .compiling import hold_compiler
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def standing_in(recorder: TorchRecorder) -> Iterator[None]:
+def patch_torch(recorder: TorchRecorder) -> Iterator[None]:
     """Have these names tell *recorder* inside."""
     from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
     begin, end = _steps(recorder)
-    with standing(()) as late, standing(_rows(recorder, late.put)) as recorder.names, ExitStack() as stack:
+    with patch_names(()) as late, patch_names(_rows(recorder, late.put)) as recorder.names, ExitStack() as stack:
         stack.enter_context(hold_compiler(recorder, recorder.names))
         stack.callback(register_optimizer_step_pre_hook(begin).remove)
         stack.callback(register_optimizer_step_post_hook(end).remove)
@@ -70,47 +70,59 @@ def _rows(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
     tensor, base = torch.Tensor, torch._C.TensorBase
     # values without a way back
     for owner in (tensor, torch):
-        yield owner, "detach", detaching(recorder, relayed(owner.detach), "detach")
-    yield tensor, "detach_", detaching(recorder, relayed(base.detach_), "detach", in_place=True)
+        yield owner, "detach", wrap_detach(recorder, wrap_relay(owner.detach), "detach")
+    yield tensor, "detach_", wrap_detach(recorder, wrap_relay(base.detach_), "detach", in_place=True)
     data = base.data
-    setting_data = rebinding(recorder, data.__set__, "data =", torch.is_tensor)
-    yield tensor, "data", property(detaching(recorder, data.__get__, "data"), setting_data)
+    setting_data = wrap_rebind(recorder, data.__set__, "data =", torch.is_tensor)
+    yield tensor, "data", property(wrap_detach(recorder, data.__get__, "data"), setting_data)
     for name in ("set_", "resize_", "resize_as_"):
-        yield tensor, name, rebinding(recorder, getattr(tensor, name), name, torch.is_tensor)
+        yield tensor, name, wrap_rebind(recorder, getattr(tensor, name), name, torch.is_tensor)
     yield from storages.rows(recorder)
-    yield torch.utils, "swap_tensors", swapping(recorder, torch.utils.swap_tensors)
+    yield torch.utils, "swap_tensors", wrap_swap(recorder, torch.utils.swap_tensors)
     # values that go to Python
     for name in ("item", "tolist", "numpy", "__array__", "__float__", "__int__"):
-        yield tensor, name, leaving(recorder, relayed(getattr(tensor, name)), name)
+        yield tensor, name, wrap_export(recorder, wrap_relay(getattr(tensor, name)), name)
     for name in ("from_numpy", "as_tensor"):
-        yield torch, name, entering(recorder, relayed(getattr(torch, name)))
+        yield torch, name, wrap_entrance(recorder, wrap_relay(getattr(torch, name)))
     # what takes gradients
     requires = base.requires_grad
-    yield tensor, "requires_grad", property(requires.__get__, _requiring(recorder, relayed(requires.__set__)))
-    yield tensor, "requires_grad_", _requiring_(recorder, relayed(base.requires_grad_))
+    yield (
+        tensor,
+        "requires_grad",
+        property(requires.__get__, _wrap_requires_grad(recorder, wrap_relay(requires.__set__))),
+    )
+    yield tensor, "requires_grad_", _wrap_requires_grad_(recorder, wrap_relay(base.requires_grad_))
     parameter = torch.nn.Parameter
-    yield parameter, "__new__", staticmethod(_bearing(recorder, parameter.__new__))
-    yield parameter, "__deepcopy__", _copying(recorder, parameter.__deepcopy__)
+    yield parameter, "__new__", staticmethod(_wrap_new(recorder, parameter.__new__))
+    yield parameter, "__deepcopy__", _wrap_copy(recorder, parameter.__deepcopy__)
     # backward
     yield torch.autograd, "backward", _backward(recorder, torch.autograd.backward)
     yield torch.autograd, "grad", _grad(recorder, torch.autograd.grad)
-    yield tensor, "register_hook", hooking(recorder, tensor.register_hook)
+    yield tensor, "register_hook", wrap_hook(recorder, tensor.register_hook)
     gradient = base.grad
-    reading = reading_grad(recorder, relayed(gradient.__get__))
-    yield tensor, "grad", property(reading, setting_grad(recorder, relayed(gradient.__set__)), gradient.__delete__)
+    reading = wrap_grad_read(recorder, wrap_relay(gradient.__get__))
+    yield (
+        tensor,
+        "grad",
+        property(reading, wrap_grad_write(recorder, wrap_relay(gradient.__set__)), gradient.__delete__),
+    )
     # modes
     modes = torch.autograd.grad_mode
     for guard, enabled in ((modes.no_grad, False), (modes.enable_grad, True), (modes.inference_mode, False)):
-        yield guard, "__enter__", entered(recorder, guard.__enter__, enabled, _enable, partial(_enclosing, recorder))
-        yield guard, "__exit__", left(recorder, guard.__exit__)
+        yield (
+            guard,
+            "__enter__",
+            wrap_enter(recorder, guard.__enter__, enabled, _enable, partial(_guard_call, recorder)),
+        )
+        yield guard, "__exit__", wrap_exit(recorder, guard.__exit__)
     function = torch.autograd.Function
-    apply = applying(recorder, vars(function)["apply"].__func__, _taken_without_gradient, _kind_of)
+    apply = wrap_apply(recorder, vars(function)["apply"].__func__, _tensors_without_gradient, _kind_of)
     yield function, "apply", classmethod(apply)
-    yield modes.set_grad_enabled, "__init__", switching(recorder, modes.set_grad_enabled.__init__)
-    yield modes.set_grad_enabled, "__exit__", left(recorder, modes.set_grad_enabled.__exit__)
+    yield modes.set_grad_enabled, "__init__", wrap_switch(recorder, modes.set_grad_enabled.__init__)
+    yield modes.set_grad_enabled, "__exit__", wrap_exit(recorder, modes.set_grad_enabled.__exit__)
     # transforms of functions: inside, tensors stand for others, and have neither elements nor nodes to tell of
     for module, name in _TRANSFORMS:
-        yield module, name, _transforming(recorder, getattr(module, name))
+        yield module, name, _wrap_transform(recorder, getattr(module, name))
     for owner, name in ((torch.jit, "trace"), (torch.jit, "trace_module"), (torch.jit, "script")):
         yield owner, name, _whole(recorder, getattr(owner, name))
     yield torch.export, "export", _whole(recorder, torch.export.export)
@@ -118,16 +130,16 @@ def _rows(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
     # optimizers
     optimizer = torch.optim.Optimizer
     for name in ("__init__", "add_param_group"):
-        yield optimizer, name, listing(recorder, getattr(optimizer, name), _of_optimizer)
-    yield optimizer, "zero_grad", clearing(recorder, optimizer.zero_grad, _of_optimizer, "zero_grad")
+        yield optimizer, name, wrap_optimizer(recorder, getattr(optimizer, name), _optimizer_parameters)
+    yield optimizer, "zero_grad", wrap_clear(recorder, optimizer.zero_grad, _optimizer_parameters, "zero_grad")
     yield from _list_schedule_names(recorder, put)
-    yield torch.nn.Module, "__setattr__", replacing(recorder, torch.nn.Module.__setattr__, "_modules", _paths)
+    yield torch.nn.Module, "__setattr__", wrap_assign(recorder, torch.nn.Module.__setattr__, "_modules", _paths)
     for name in ("train", "eval"):
-        yield torch.nn.Module, name, switching_mode(recorder, getattr(torch.nn.Module, name), _of_module)
+        yield torch.nn.Module, name, wrap_mode(recorder, getattr(torch.nn.Module, name), _module_parameters)
     parallel = torch.nn.parallel.DistributedDataParallel
-    yield parallel, "__init__", waiting(recorder, parallel.__init__, _waited)
-    yield torch.nn.Module, "zero_grad", clearing(recorder, torch.nn.Module.zero_grad, _of_module, "zero_grad")
-    yield from _of_scaled_losses(recorder)
+    yield parallel, "__init__", wrap_parallel(recorder, parallel.__init__, _parameters_awaited)
+    yield torch.nn.Module, "zero_grad", wrap_clear(recorder, torch.nn.Module.zero_grad, _module_parameters, "zero_grad")
+    yield from _scaler_rows(recorder)
 
 
 def _list_schedule_names(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
@@ -135,7 +147,7 @@ def _list_schedule_names(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
     base = torch.optim.lr_scheduler.LRScheduler
     classes = {base: None}
     classes.update({c: None for c in vars(torch.optim.lr_scheduler).values() if _is_schedule(c)})
-    schedules = ScheduleRecorder(recorder, _of_optimizer, _rate, _base, _parts, put, lambda s: s.optimizer)
+    schedules = ScheduleRecorder(recorder, _optimizer_parameters, _rate, _base, _parts, put, lambda s: s.optimizer)
     yield from schedules.rows(classes)
     loader = torch.utils.data.DataLoader
     yield loader, "__iter__", report_data_passes(recorder, loader.__iter__)
@@ -153,14 +165,14 @@ def _parts(schedule: Any) -> list[Any]:
     return list(getattr(schedule, "_schedulers", ()))
 
 
-def _enclosing(recorder: TorchRecorder, guard: Any) -> Enclosed | None:
+def _guard_call(recorder: TorchRecorder, guard: Any) -> Enclosed | None:
     """The call that switches recording off by itself: a mode for inference, or a checkpoint without inputs."""
     if isinstance(guard, torch.inference_mode):
         return "inference_mode", "inference_mode", ()
     return recorder.enclosed if recorder.enclosed is not None and recorder.enclosed[0] == "checkpoint" else None
 
 
-def _taken_without_gradient(args: Sequence[Any], named: Mapping[str, Any]) -> list[Any] | None:
+def _tensors_without_gradient(args: Sequence[Any], named: Mapping[str, Any]) -> list[Any] | None:
     """The tensors that a function takes; None where one needs a gradient, or recording is switched off anyway."""
     tensors = [t for t in (*args, *named.values()) if isinstance(t, torch.Tensor)]
     return None if not torch.is_grad_enabled() or any(t.requires_grad for t in tensors) else tensors
@@ -173,15 +185,15 @@ def _kind_of(function: Any) -> tuple[str, str]:
     return "Function", function.__name__
 
 
-def _of_scaled_losses(recorder: TorchRecorder) -> Iterator[Row]:
+def _scaler_rows(recorder: TorchRecorder) -> Iterator[Row]:
     """Yield the rows for functions that multiply losses, divide gradients, or clip gradients in between where
     that is wrong.
     """
     scaler = torch.amp.GradScaler
-    yield scaler, "scale", scaling(recorder, scaler.scale, torch.is_tensor, scaler.get_scale)
-    yield scaler, "unscale_", unscaling(recorder, scaler.unscale_, _of_optimizer, _scale, _all_finite)
+    yield scaler, "scale", wrap_scale(recorder, scaler.scale, torch.is_tensor, scaler.get_scale)
+    yield scaler, "unscale_", wrap_unscale(recorder, scaler.unscale_, _optimizer_parameters, _scale, _all_finite)
     for name in ("clip_grad_norm_", "clip_grad_value_"):
-        clip = limiting(recorder, getattr(torch.nn.utils, name), torch.is_tensor)
+        clip = wrap_clip(recorder, getattr(torch.nn.utils, name), torch.is_tensor)
         for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
             yield owner, name, clip
 
@@ -195,7 +207,7 @@ def _all_finite(scaler: Any, optimizer: Any) -> bool:
     return not any(float(flag) for flag in found.values())
 
 
-def _requiring(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., None]:
+def _wrap_requires_grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., None]:
     def requires(t: Any, takes: bool) -> None:
         recorder.flush()
         if recorder.quiet or not recorder.is_told(t):
@@ -209,7 +221,7 @@ def _requiring(recorder: TorchRecorder, original: Callable[..., Any]) -> Callabl
     return requires
 
 
-def _requiring_(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_requires_grad_(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def requires(t: Any, takes: bool = True) -> Any:
         if recorder.quiet or not recorder.is_told(t):
@@ -224,7 +236,7 @@ def _requiring_(recorder: TorchRecorder, original: Callable[..., Any]) -> Callab
     return requires
 
 
-def _bearing(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_new(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def new(cls: type, data: Any = None, requires_grad: bool = True) -> Any:
         recorder.flush()
@@ -237,7 +249,7 @@ def _bearing(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[
     return new
 
 
-def _copying(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_copy(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """A copied parameter is one of its own: no operator of the program reads the other."""
 
     @functools.wraps(original)
@@ -305,7 +317,7 @@ def _backward(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable
         seeds = [grad_tensors] if grad_tensors is None or isinstance(grad_tensors, torch.Tensor) else list(grad_tensors)
         seeds = seeds if len(seeds) == len(roots) else [None] * len(roots)
         retains = bool(create_graph if retain_graph is None else retain_graph)
-        recorder.passed(roots, seeds, "backward", retains, create_graph, run, _tensors_in(inputs))
+        recorder.run_backward(roots, seeds, "backward", retains, create_graph, run, _tensors_in(inputs))
 
     return backward
 
@@ -347,12 +359,12 @@ def _grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[...
         roots = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
         seeds = [grad_outputs] if isinstance(grad_outputs, torch.Tensor) else list(grad_outputs or [None] * len(roots))
         retains = bool(create_graph if retain_graph is None else retain_graph)
-        return recorder.passed(roots, seeds, "grad", retains, create_graph, run, _tensors_in(inputs))
+        return recorder.run_backward(roots, seeds, "grad", retains, create_graph, run, _tensors_in(inputs))
 
     return grad
 
 
-def _transforming(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_transform(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     @contextmanager
     @functools.wraps(original)
     def transform(*args: Any) -> Iterator[Any]:
@@ -379,20 +391,20 @@ def _whole(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..
     @functools.wraps(original)
     def run(*args: Any, **named: Any) -> Any:
         recorder.flush()
-        with recorder.unheard(), recorder.aside(), recorder.names.lifted():
+        with recorder.unheard(), recorder.aside(), recorder.names.lift():
             return original(*args, **named)
 
     return run
 
 
-def _waited(parallel: Any, module: Any) -> list[Any]:
+def _parameters_awaited(parallel: Any, module: Any) -> list[Any]:
     """The parameters of which each must have a gradient in every pass."""
     if parallel.find_unused_parameters or parallel.static_graph:
         return []
     return [p for p in module.parameters() if p.requires_grad]
 
 
-def _of_optimizer(optimizer: Any) -> list[Any]:
+def _optimizer_parameters(optimizer: Any) -> list[Any]:
     return [p for group in optimizer.param_groups for p in group["params"]]
 
 
@@ -411,7 +423,7 @@ def _enable() -> None:
     torch._C._set_grad_enabled(True)
 
 
-def _of_module(module: Any) -> list[Any]:
+def _module_parameters(module: Any) -> list[Any]:
     return list(module.parameters())
 
 
@@ -424,18 +436,18 @@ def _paths(value: Any) -> Iterable[tuple[str, Any]]:
 
 def _steps(recorder: TorchRecorder) -> tuple[Callable[..., Any], Callable[..., None]]:
     """Return the functions to call before and after each step of an optimizer."""
-    steps = StepRecorder(recorder, _of_optimizer, _rate)
+    steps = StepRecorder(recorder, _optimizer_parameters, _rate)
 
     def begin(optimizer: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         steps.sites.clear()
         if callable(named.get("closure")):
-            return args, {**named, "closure": steps.around(optimizer, named["closure"])}
+            return args, {**named, "closure": steps.wrap_closure(optimizer, named["closure"])}
         if len(args) > 1 and callable(args[1]):
-            return (args[0], steps.around(optimizer, args[1]), *args[2:]), named
+            return (args[0], steps.wrap_closure(optimizer, args[1]), *args[2:]), named
         steps.began(optimizer)
         return None
 
     def end(optimizer: Any, *rest: Any) -> None:
-        steps.ended(optimizer)
+        steps.note_end(optimizer)
 
     return begin, end

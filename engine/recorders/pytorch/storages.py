@@ -45,7 +45,7 @@ class Storages:
         storage = storage_of(t)
         if storage is not None:
             key = storage._cdata
-            self._births[key] = weakref.ref(storage, _forgetting(self._births, key)), site
+            self._births[key] = weakref.ref(storage, _forget_on_death(self._births, key)), site
 
     def birth(self, t: Any) -> Any:
         """Return where the memory of *t* was made; None where no factory made it."""
@@ -65,7 +65,7 @@ class Storages:
             if t.numel() and storage.nbytes() < _end(t):
                 return False
             key = storage._cdata
-            self._held[key] = weakref.ref(storage, _forgetting(self._held, key))
+            self._held[key] = weakref.ref(storage, _forget_on_death(self._held, key))
         return True
 
     def lend(self, t: Any) -> None:
@@ -78,7 +78,7 @@ class Storages:
         """Return whether only arrays of ours keep *storage* from being resized."""
         return storage._cdata in self._held
 
-    def held(self, tensors: Iterable[Any]) -> list[Any]:
+    def list_held(self, tensors: Iterable[Any]) -> list[Any]:
         """Return the storages of *tensors* that only arrays of ours keep from being resized."""
         own = {s._cdata: s for s in map(storage_of, tensors) if s is not None and self.is_held(s)}
         return list(own.values())
@@ -99,7 +99,7 @@ class Storages:
         reference, site = self._births.pop(storage._cdata, (None, None))
         if reference is not None:
             key = copy._cdata
-            self._births[key] = weakref.ref(copy, _forgetting(self._births, key)), site
+            self._births[key] = weakref.ref(copy, _forget_on_death(self._births, key)), site
         return copy, moved
 
 
@@ -137,7 +137,7 @@ def _set(t: Any, storage: Any, layout: Any) -> None:
         _base.set_(t, storage, *layout)
 
 
-def _forgetting(known: dict[int, Any], key: int) -> Callable[[Any], object]:
+def _forget_on_death(known: dict[int, Any], key: int) -> Callable[[Any], object]:
     return lambda _: known.pop(key, None)
 
 
@@ -149,12 +149,12 @@ def is_refused(error: RuntimeError) -> bool:
 def rows(recorder: TorchRecorder) -> Iterator[Row]:
     """Return whose name is stood in for, the name, and what stands there: what moves the memory of a storage."""
     storage = torch.UntypedStorage
-    yield storage, "resize_", _resizing(recorder, storage.resize_)
+    yield storage, "resize_", _wrap_resize(recorder, storage.resize_)
     for name in ("_share_fd_cpu_", "_share_filename_cpu_"):
-        yield storage, name, _sharing(recorder, getattr(storage, name))
+        yield storage, name, _wrap_share(recorder, getattr(storage, name))
 
 
-def _resizing(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_resize(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def resize(storage: Any, *args: Any, **named: Any) -> Any:
         if recorder.is_elsewhere:
@@ -165,13 +165,13 @@ def _resizing(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable
         if recorder.storages.is_held(storage) and sys.getrefcount(storage) <= _inline():
             storage, moved = recorder.move(storage)
         result = original(storage, *args, **named)
-        recorder.tell_moved(moved or [t for t in recorder.living() if shares(t, storage)])
+        recorder.tell_moved(moved or [t for t in recorder.list_living() if shares(t, storage)])
         return result
 
     return resize
 
 
-def _sharing(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_share(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Memory becomes that of several processes: torch frees what it was before."""
 
     @functools.wraps(original)

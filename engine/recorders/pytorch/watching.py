@@ -29,7 +29,7 @@ class WatchedTorch(Watched):
 
     def describer(self) -> Describer:
         """Describes torch's objects."""
-        return Describer(self.recorder.known, torch.Tensor, torch.nn.Module, PARTS)
+        return Describer(self.recorder.find_number, torch.Tensor, torch.nn.Module, PARTS)
 
     def is_root(self, value: Any) -> bool:
         """As in the base."""

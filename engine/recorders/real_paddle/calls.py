@@ -79,17 +79,21 @@ def rows(recorder: PaddleRecorder) -> Iterator[Row]:
         yield paddle._C_ops, "linear", _linear(recorder, paddle._C_ops.linear)
     for name, operator in _METHODS.items():
         yield Tensor, name, _method(recorder, name, operator, getattr(Tensor, name))
-    yield Tensor, "clone", _plain(recorder, _of("assign", ("x",)), Tensor.clone)
-    yield Tensor, "contiguous", _plain(recorder, _of("contiguous", ("x",)), Tensor.contiguous)
-    yield Tensor, "_copy_to", _plain(recorder, _of("copy_to", ("x", "place", "blocking")), Tensor._copy_to)
-    yield Tensor, "copy_", _plain(recorder, _of("copy_", ("x", "other", "blocking"), (0,)), Tensor.copy_)
-    yield Tensor, "set_value", _plain(recorder, _of("set_value", ("x", "value"), (0,)), Tensor.set_value)
-    yield Tensor, "_getitem_dygraph", _indexed(recorder, Tensor._getitem_dygraph)
-    setting = _of("setitem", ("x", "index", "value"), (0,))
+    yield Tensor, "clone", _plain(recorder, _describe_operator("assign", ("x",)), Tensor.clone)
+    yield Tensor, "contiguous", _plain(recorder, _describe_operator("contiguous", ("x",)), Tensor.contiguous)
+    yield (
+        Tensor,
+        "_copy_to",
+        _plain(recorder, _describe_operator("copy_to", ("x", "place", "blocking")), Tensor._copy_to),
+    )
+    yield Tensor, "copy_", _plain(recorder, _describe_operator("copy_", ("x", "other", "blocking"), (0,)), Tensor.copy_)
+    yield Tensor, "set_value", _plain(recorder, _describe_operator("set_value", ("x", "value"), (0,)), Tensor.set_value)
+    yield Tensor, "_getitem_dygraph", _wrap_getitem(recorder, Tensor._getitem_dygraph)
+    setting = _describe_operator("setitem", ("x", "index", "value"), (0,))
     yield Tensor, "_setitem_dygraph", _plain(recorder, setting, Tensor._setitem_dygraph)
 
 
-def _of(name: str, names: tuple[str, ...], written: tuple[int, ...] = ()) -> FrameworkOperator:
+def _describe_operator(name: str, names: tuple[str, ...], written: tuple[int, ...] = ()) -> FrameworkOperator:
     return FrameworkOperator(name, names, written, name.removesuffix("_") in _VIEWS, name in _OWN)
 
 
@@ -97,10 +101,10 @@ def _operator(recorder: PaddleRecorder, name: str, original: Callable[..., Any],
     writes = name.endswith("_") and not name.endswith("__")
     plain = name.removesuffix("_") if writes else name
     names = _NAMES.get(plain) or tuple(told.get(plain) or told.get(name) or ())
-    operator = _of(name, names, (0,) if writes else ())
+    operator = _describe_operator(name, names, (0,) if writes else ())
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return recorder.called(operator, original, args, kwargs)
+        return recorder.call_operator(operator, original, args, kwargs)
 
     call.__name__ = name
     return call
@@ -122,36 +126,36 @@ def _linear(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[
 def _plain(recorder: PaddleRecorder, operator: FrameworkOperator, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return recorder.called(operator, original, args, kwargs)
+        return recorder.call_operator(operator, original, args, kwargs)
 
     return call
 
 
 def _method(recorder: PaddleRecorder, name: str, operator: str, original: Callable[..., Any]) -> Callable[..., Any]:
     """An operator between tensors, or of a tensor and a number, which Paddle computes as ``scale`` or ``pow``."""
-    usual = _of(operator, ("y", "x") if name in _TURNED else ("x", "y"))
-    scaled = _of("scale", ("x", "scale", "bias", "bias_after_scale"))
-    powered = _of("pow", ("x", "y"))
+    usual = _describe_operator(operator, ("y", "x") if name in _TURNED else ("x", "y"))
+    scaled = _describe_operator("scale", ("x", "scale", "bias", "bias_after_scale"))
+    powered = _describe_operator("pow", ("x", "y"))
 
     @functools.wraps(original)
     def call(x: Any, y: Any) -> Any:
         if recorder.quiet or isinstance(y, Tensor):
-            return recorder.called(usual, original, (x, y), {})
+            return recorder.call_operator(usual, original, (x, y), {})
         if not isinstance(y, (int, float, np.integer, np.floating)) or not recorder.is_real(x):
-            return recorder.called(usual, original, (x, y), {})
+            return recorder.call_operator(usual, original, (x, y), {})
         number = float(y)
         if name in _SCALED:
-            return recorder.called(scaled, lambda *_: original(x, y), (x, *_SCALED[name](number)), {})
+            return recorder.call_operator(scaled, lambda *_: original(x, y), (x, *_SCALED[name](number)), {})
         if name == "__pow__":
-            return recorder.called(powered, lambda *_: original(x, y), (x, number), {})
-        return recorder.called(usual, original, (x, y), {})
+            return recorder.call_operator(powered, lambda *_: original(x, y), (x, number), {})
+        return recorder.call_operator(usual, original, (x, y), {})
 
     return call
 
 
-def _indexed(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_getitem(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Return the wrapper of ``x[...]``: the index is recorded as plain numbers where it consists of them."""
-    operator = _of("getitem", ("x", "index", "tensors"))
+    operator = _describe_operator("getitem", ("x", "index", "tensors"))
 
     @functools.wraps(original)
     def call(x: Any, index: Any) -> Any:
@@ -159,7 +163,9 @@ def _indexed(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable
             return original(x, index)
         entries = index if isinstance(index, tuple) else (index,)
         inside = [e for e in entries if isinstance(e, Tensor)]
-        return recorder.called(operator, lambda *_: original(x, index), (x, [_entry(e) for e in entries], inside), {})
+        return recorder.call_operator(
+            operator, lambda *_: original(x, index), (x, [_entry(e) for e in entries], inside), {}
+        )
 
     return call
 

@@ -150,7 +150,7 @@ def _results(
     for place, slot in enumerate(op.outputs):
         value: Any = told.get(slot.name)
         if value is None and first is not None:
-            value = _kept_inside(op, slot.name, first, attrs)
+            value = _placeholder(op, slot.name, first, attrs)
         read = op.rule is not None and any(r.kind == "out" and r.place == place and not r.like for r in op.rule.reads)
         if value is None and read:
             raise OperatorError(f"{slot.name} of {op.type}, which Paddle keeps to itself.")
@@ -160,7 +160,7 @@ def _results(
     return inside
 
 
-def _kept_inside(op: OpDef, slot: str, x: Tensor, attrs: Mapping[str, Any]) -> Any:
+def _placeholder(op: OpDef, slot: str, x: Tensor, attrs: Mapping[str, Any]) -> Any:
     """A stand-in for a result of which only the shape is read."""
     if slot == "XShape":
         return np.broadcast_to(np.zeros((), x.array.dtype), (0, *x.array.shape))

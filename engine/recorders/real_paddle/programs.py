@@ -17,7 +17,7 @@ import numpy as np
 import paddle
 from paddle.base import executor
 
-from ..recorded.stand_ins import standing
+from ..recorded.stand_ins import patch_names
 from .running import FEED, FETCHED, PROGRAM
 
 
@@ -43,12 +43,12 @@ class ProgramRuns:
         self._chosen: _Run | None = None
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
+    def watch(self) -> Iterator[None]:
         """Inside, runs are noted."""
-        with standing([(executor.Executor, "run", self._noting(executor.Executor.run))]):
+        with patch_names([(executor.Executor, "run", self._wrap_run(executor.Executor.run))]):
             yield
 
-    def _noting(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _wrap_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def run(
             itself: Any, program: Any = None, feed: Any = None, fetch_list: Any = None, *args: Any, **named: Any

@@ -67,11 +67,11 @@ class PaddleRecorder(FrameworkRecorder):
         self.customs: dict[int, type] = {}
         self.shapes: dict[int, tuple[Any, ...]] = {}
 
-    def listening(self) -> AbstractContextManager[None]:
+    def listen(self) -> AbstractContextManager[None]:
         """As in the base."""
-        from .standing_in import standing_in
+        from .standing_in import patch_paddle
 
-        return standing_in(self)
+        return patch_paddle(self)
 
     # -- tensors ------------------------------------------------------------------------------------------------------
 
@@ -124,18 +124,20 @@ class PaddleRecorder(FrameworkRecorder):
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
-    def called(self, operator: FrameworkOperator, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_operator(
+        self, operator: FrameworkOperator, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """Have Paddle call an operator, and tell of it."""
         if self.quiet or operator.aside or not paddle.in_dynamic_mode():
             return original(*args, **kwargs)
         self.flush()
         site = self.site()
         arguments = (*args, *kwargs.values()) if kwargs else args
-        names = _named(operator, len(args)) + tuple(kwargs)
+        names = _argument_names(operator, len(args)) + tuple(kwargs)
         taken = tensors(arguments)
-        before = self.taking(taken, site)
+        before = self.note_operands(taken, site)
         written = tensors([args[i] for i in operator.written if i < len(args)])
-        self.writing(operator.name, written, args, site)
+        self.note_writes(operator.name, written, args, site)
         pointers = [t.data_ptr() if t._is_initialized() else 0 for t in written]
         plain = tuple([self.plain(v) for v in arguments])
         enabled = core._has_grad()
@@ -153,7 +155,7 @@ class PaddleRecorder(FrameworkRecorder):
             held = self.hold_weakly(taken, before)
             self.await_node(Waiting(told, plain, held, before, given, arrays, written, enabled, seconds, site))
             if any(p != t.data_ptr() for p, t in zip(pointers, written, strict=True) if t._is_initialized()):
-                self._moved(written, site)
+                self._forget_moved(written, site)
         return result
 
     def _describe(self, given: Sequence[Any], lists: bool) -> None:
@@ -164,7 +166,7 @@ class PaddleRecorder(FrameworkRecorder):
             if lists:
                 self._lists.add(function.node_ptr())
 
-    def _moved(self, written: Sequence[Any], site: Any) -> None:
+    def _forget_moved(self, written: Sequence[Any], site: Any) -> None:
         """Let tensors whose values lie elsewhere now be met anew."""
         self.flush()
         for t in written:
@@ -177,7 +179,7 @@ class PaddleRecorder(FrameworkRecorder):
         """Return the address of a node: it is held, so that no other node comes to lie there."""
         return int(function.node_ptr())
 
-    def following(self, function: Any) -> Sequence[tuple[Any, int]]:
+    def next_nodes(self, function: Any) -> Sequence[tuple[Any, int]]:
         """The nodes that one gives gradients to; Paddle does not say to which output of theirs."""
         return [(f, UNTOLD) for f in function.next_functions]
 
@@ -207,7 +209,7 @@ class PaddleRecorder(FrameworkRecorder):
         """The values of gradients, which Paddle writes over later; None for those that there are not."""
         return tuple([None if t is None else self.array(t).copy() for t in tensors])
 
-    def described(self, function: Any) -> tuple[tuple[Any, ...], tuple[int, ...], str, Any]:
+    def describe(self, function: Any) -> tuple[tuple[Any, ...], tuple[int, ...], str, Any]:
         """Of a node: shape and dtype of each output, what it retains, its own class and where that says its rule."""
         custom = self.customs.get(function.node_ptr())
         shapes = self.shapes.pop(function.node_ptr(), ())
@@ -224,7 +226,7 @@ class PaddleRecorder(FrameworkRecorder):
             edges = [f is not None for f in function.next_functions]
             function._register_post_hook(_Hook(self, number, edges, function.name() in _MOVING))
 
-    def told_custom(self, cls: type, contexts: Sequence[Any], given: Sequence[Any]) -> None:
+    def note_custom_node(self, cls: type, contexts: Sequence[Any], given: Sequence[Any]) -> None:
         """Remember of which ``PyLayer`` the node of *given* is, and what context its backward gets."""
         self.flush()
         function = next((f for f in map(self._own, given) if f is not None), None)
@@ -241,13 +243,13 @@ class PaddleRecorder(FrameworkRecorder):
             if known is not None:
                 known.output = place
 
-    def pulled_custom(self, context: Any, arriving: Any, given: Any) -> None:
+    def note_custom_pull(self, context: Any, arriving: Any, given: Any) -> None:
         """Keep what the backward of a ``PyLayer`` got and gave."""
         _, key = self._contexts.get(id(context), (None, 0))
         number = self._nodes.get(key)
         if number is not None:
             gradients = given if isinstance(given, (list, tuple)) else (given,)
-            self.pulled(number, _there(gradients), _there(arriving))
+            self.note_pull(number, _there(gradients), _there(arriving))
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -298,11 +300,13 @@ class _Hook:
 
     def __call__(self, gradients: Any, arriving: Any) -> Any:
         given, got = _there(gradients), _there(arriving)
-        self.recorder.pulled(self.number, _by_edge(given, self.edges), self.recorder.as_arrived(got, given, self.moves))
+        self.recorder.note_pull(
+            self.number, _align_edges(given, self.edges), self.recorder.as_arrived(got, given, self.moves)
+        )
         return gradients
 
 
-def _by_edge(gradients: Sequence[Any], edges: Sequence[bool]) -> list[Any]:
+def _align_edges(gradients: Sequence[Any], edges: Sequence[bool]) -> list[Any]:
     """Gradients by edge: there is a place for each input, and no edge for one that never has a gradient.
 
     Args:
@@ -350,7 +354,7 @@ def tensors(values: Iterable[Any]) -> list[Any]:
     return flat
 
 
-def _named(operator: FrameworkOperator, count: int) -> tuple[str, ...]:
+def _argument_names(operator: FrameworkOperator, count: int) -> tuple[str, ...]:
     """Names for so many arguments; those that Paddle does not tell are numbered."""
     names = operator.names[:count]
     return names + tuple([f"argument{i}" for i in range(len(names), count)])

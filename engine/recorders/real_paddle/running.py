@@ -48,7 +48,7 @@ def is_elsewhere(request: Request) -> bool:
 
 
 @contextmanager
-def inside() -> Iterator[None]:
+def mark_process() -> Iterator[None]:
     """Inside, this process is the one that real Paddle runs in."""
     token = _inside.set(True)
     try:
@@ -58,7 +58,7 @@ def inside() -> Iterator[None]:
 
 
 @contextmanager
-def replayed(target: Target, request: Request) -> Iterator[Target]:
+def replay(target: Target, request: Request) -> Iterator[Target]:
     """Yield the run of *target* in real Paddle, as a model that is a recorded run.
 
     Raises:
@@ -146,10 +146,10 @@ def _messages() -> int | None:
 
 
 @contextmanager
-def watched(loaded: Loaded, request: Request) -> Iterator[Watched]:
+def watch_file(loaded: Loaded, request: Request) -> Iterator[Watched]:
     """Watch a file while it runs inside, in the process of real Paddle."""
     from .watching import WatchedPaddle
 
     run = WatchedPaddle(loaded, request)
-    with run.recorder.recording():
+    with run.recorder.record():
         yield run

@@ -19,33 +19,33 @@ from ..recorded.schedules import Put, ScheduleRecorder, report_data_passes
 from ..recorded.stand_ins import (
     Row,
     StepRecorder,
-    clearing,
-    detaching,
-    entered,
-    entering,
-    hooking,
-    leaving,
-    left,
-    limiting,
-    listing,
-    reading_grad,
-    replacing,
-    scaling,
-    setting_grad,
-    standing,
-    switching,
-    switching_mode,
-    unscaling,
-    waiting,
+    patch_names,
+    wrap_assign,
+    wrap_clear,
+    wrap_clip,
+    wrap_detach,
+    wrap_enter,
+    wrap_entrance,
+    wrap_exit,
+    wrap_export,
+    wrap_grad_read,
+    wrap_grad_write,
+    wrap_hook,
+    wrap_mode,
+    wrap_optimizer,
+    wrap_parallel,
+    wrap_scale,
+    wrap_switch,
+    wrap_unscale,
 )
 from . import calls
 from .recorder import PaddleRecorder, Tensor, tensors
 
 
 @contextmanager
-def standing_in(recorder: PaddleRecorder) -> Iterator[None]:
+def patch_paddle(recorder: PaddleRecorder) -> Iterator[None]:
     """Have these names tell *recorder* inside."""
-    with standing(()) as late, standing(_rows(recorder, late.put)), standing(calls.rows(recorder)):
+    with patch_names(()) as late, patch_names(_rows(recorder, late.put)), patch_names(calls.rows(recorder)):
         yield
 
 
@@ -56,85 +56,91 @@ def _rows(recorder: PaddleRecorder, put: Put) -> Iterator[Row]:
         put: replaces names of what the program brings along.
     """
     # values without a way back
-    yield Tensor, "detach", detaching(recorder, Tensor.detach, "detach")
-    yield Tensor, "detach_", detaching(recorder, Tensor.detach_, "detach", in_place=True)
+    yield Tensor, "detach", wrap_detach(recorder, Tensor.detach, "detach")
+    yield Tensor, "detach_", wrap_detach(recorder, Tensor.detach_, "detach", in_place=True)
     data = Tensor.data
-    yield Tensor, "data", property(detaching(recorder, data.__get__, "data"), data.__set__)
+    yield Tensor, "data", property(wrap_detach(recorder, data.__get__, "data"), data.__set__)
     # values that go to Python
     for name in ("item", "tolist", "numpy", "__array__", "__float__", "__int__"):
-        yield Tensor, name, leaving(recorder, getattr(Tensor, name), name)
-    entering_ = entering(recorder, paddle.to_tensor)
+        yield Tensor, name, wrap_export(recorder, getattr(Tensor, name), name)
+    entering_ = wrap_entrance(recorder, paddle.to_tensor)
     for module in (paddle, paddle.tensor, paddle.tensor.creation):
         yield module, "to_tensor", entering_
     # what takes gradients
     stops = Tensor.stop_gradient
-    yield Tensor, "stop_gradient", property(stops.__get__, _stopping(recorder, stops.__set__))
-    yield LayerHelperBase, "create_parameter", _bearing(recorder, LayerHelperBase.create_parameter)
+    yield Tensor, "stop_gradient", property(stops.__get__, _wrap_stop_gradient(recorder, stops.__set__))
+    yield LayerHelperBase, "create_parameter", _wrap_new(recorder, LayerHelperBase.create_parameter)
     for cls in (Tensor, EagerParamBase):
-        yield cls, "__deepcopy__", _copying(recorder, cls.__deepcopy__)
+        yield cls, "__deepcopy__", _wrap_copy(recorder, cls.__deepcopy__)
     # backward
     yield core.eager, "run_backward", _backward(recorder, core.eager.run_backward)
     yield core.eager, "run_partial_grad", _grad(recorder, core.eager.run_partial_grad)
-    yield Tensor, "register_hook", hooking(recorder, Tensor.register_hook)
+    yield Tensor, "register_hook", wrap_hook(recorder, Tensor.register_hook)
     gradient = Tensor.grad
-    yield Tensor, "grad", property(reading_grad(recorder, gradient.__get__), setting_grad(recorder, gradient.__set__))
-    yield Tensor, "clear_gradient", clearing(recorder, Tensor.clear_gradient, lambda t: [t], "clear_gradient")
-    yield py_layer.PyLayer, "apply", classmethod(_applied(recorder))
-    yield py_layer.PyLayerBackward, "backward", _pulling(recorder, py_layer.PyLayerBackward.backward)
+    yield (
+        Tensor,
+        "grad",
+        property(wrap_grad_read(recorder, gradient.__get__), wrap_grad_write(recorder, gradient.__set__)),
+    )
+    yield Tensor, "clear_gradient", wrap_clear(recorder, Tensor.clear_gradient, lambda t: [t], "clear_gradient")
+    yield py_layer.PyLayer, "apply", classmethod(_wrap_apply(recorder))
+    yield py_layer.PyLayerBackward, "backward", _wrap_backward(recorder, py_layer.PyLayerBackward.backward)
     # modes
     for guard, enabled in ((modes.no_grad_, False), (modes.enable_grad, True)):
-        yield guard, "__enter__", entered(recorder, guard.__enter__, enabled, _enable)
-        yield guard, "__exit__", left(recorder, guard.__exit__)
-    yield modes.set_grad_enabled, "__init__", switching(recorder, modes.set_grad_enabled.__init__)
-    yield modes.set_grad_enabled, "__exit__", left(recorder, modes.set_grad_enabled.__exit__)
+        yield guard, "__enter__", wrap_enter(recorder, guard.__enter__, enabled, _enable)
+        yield guard, "__exit__", wrap_exit(recorder, guard.__exit__)
+    yield modes.set_grad_enabled, "__init__", wrap_switch(recorder, modes.set_grad_enabled.__init__)
+    yield modes.set_grad_enabled, "__exit__", wrap_exit(recorder, modes.set_grad_enabled.__exit__)
     # functions that Paddle would run as one operator, which tells nothing of what is in it
-    for cls in _with_subclasses(program_translator.StaticFunction):
+    for cls in _list_subclasses(program_translator.StaticFunction):
         if "_perform_call" in vars(cls):
             yield cls, "_perform_call", _line_by_line
     # optimizers and layers
     optimizer = paddle.optimizer.Optimizer
-    schedules = ScheduleRecorder(recorder, _of_optimizer, _rate, lambda own, _: own.base_lr, lambda own: (), put)
-    yield from schedules.rows(_with_subclasses(paddle.optimizer.lr.LRScheduler))
-    made = listing(recorder, optimizer.__init__, _of_optimizer)
+    schedules = ScheduleRecorder(
+        recorder, _optimizer_parameters, _rate, lambda own, _: own.base_lr, lambda own: (), put
+    )
+    yield from schedules.rows(_list_subclasses(paddle.optimizer.lr.LRScheduler))
+    made = wrap_optimizer(recorder, optimizer.__init__, _optimizer_parameters)
     yield optimizer, "__init__", _wrap_binding(schedules, made)
     yield optimizer, "set_lr_scheduler", _wrap_binding(schedules, optimizer.set_lr_scheduler)
     yield paddle.io.DataLoader, "__iter__", report_data_passes(recorder, paddle.io.DataLoader.__iter__)
-    yield optimizer, "clear_grad", clearing(recorder, optimizer.clear_grad, _of_optimizer, "clear_grad")
-    yield optimizer, "clear_gradients", clearing(recorder, optimizer.clear_grad, _of_optimizer, "clear_grad")
-    steps = StepRecorder(recorder, _of_optimizer, _rate)
-    for cls in _with_subclasses(optimizer):
+    yield optimizer, "clear_grad", wrap_clear(recorder, optimizer.clear_grad, _optimizer_parameters, "clear_grad")
+    yield optimizer, "clear_gradients", wrap_clear(recorder, optimizer.clear_grad, _optimizer_parameters, "clear_grad")
+    steps = StepRecorder(recorder, _optimizer_parameters, _rate)
+    for cls in _list_subclasses(optimizer):
         for name in ("step", "minimize"):
             if name in vars(cls):
-                yield cls, name, _stepping(recorder, steps, vars(cls)[name])
+                yield cls, name, _wrap_step(recorder, steps, vars(cls)[name])
     recurrent = paddle.nn.layer.rnn.RNNBase
     yield recurrent, "flatten_parameters", _unheard(recorder, recurrent.flatten_parameters)
-    yield paddle.DataParallel, "__init__", waiting(recorder, paddle.DataParallel.__init__, _waited)
+    yield paddle.DataParallel, "__init__", wrap_parallel(recorder, paddle.DataParallel.__init__, _parameters_awaited)
     layer = paddle.nn.Layer
     for name in ("train", "eval"):
-        yield layer, name, switching_mode(recorder, getattr(layer, name), lambda owner: list(owner.parameters()))
-    yield layer, "__setattr__", replacing(recorder, layer.__setattr__, "_sub_layers", _paths)
-    yield from _of_scaled_losses(recorder)
+        yield layer, name, wrap_mode(recorder, getattr(layer, name), lambda owner: list(owner.parameters()))
+    yield layer, "__setattr__", wrap_assign(recorder, layer.__setattr__, "_sub_layers", _paths)
+    yield from _scaler_rows(recorder)
     yield (
         layer,
         "clear_gradients",
-        clearing(recorder, layer.clear_gradients, lambda owner: list(owner.parameters()), "clear_grad"),
+        wrap_clear(recorder, layer.clear_gradients, lambda owner: list(owner.parameters()), "clear_grad"),
     )
 
 
-def _waited(parallel: Any, layers: Any) -> list[Any]:
+def _parameters_awaited(parallel: Any, layers: Any) -> list[Any]:
     """The parameters of which each must have a gradient in every pass."""
     return [] if parallel.find_unused_parameters else [p for p in layers.parameters() if not p.stop_gradient]
 
 
-def _of_scaled_losses(recorder: PaddleRecorder) -> Iterator[Row]:
+def _scaler_rows(recorder: PaddleRecorder) -> Iterator[Row]:
     """Yield the rows for functions that multiply losses, divide gradients, or clip gradients in between where
     that is wrong.
     """
     scaler, clips = paddle.amp.AmpScaler, paddle.nn.utils
-    yield scaler, "scale", scaling(recorder, scaler.scale, _is_tensor, lambda own: float(own._scale.item()))
-    yield scaler, "_unscale", unscaling(recorder, scaler._unscale, _of_optimizer, _scale, _all_finite)
+    yield scaler, "scale", wrap_scale(recorder, scaler.scale, _is_tensor, lambda own: float(own._scale.item()))
+    yield scaler, "_unscale", wrap_unscale(recorder, scaler._unscale, _optimizer_parameters, _scale, _all_finite)
     for name in ("clip_grad_norm_", "clip_grad_value_"):
-        yield clips, name, limiting(recorder, getattr(clips, name), _is_tensor)
+        yield clips, name, wrap_clip(recorder, getattr(clips, name), _is_tensor)
 
 
 def _is_tensor(value: Any) -> bool:
@@ -158,7 +164,7 @@ def _enable() -> None:
     core._set_has_grad(True)
 
 
-def _with_subclasses(cls: type) -> list[type]:
+def _list_subclasses(cls: type) -> list[type]:
     classes: dict[type, None] = {}
     todo = [cls]
     while todo:
@@ -169,7 +175,7 @@ def _with_subclasses(cls: type) -> list[type]:
     return list(classes)
 
 
-def _stopping(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., None]:
+def _wrap_stop_gradient(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., None]:
     def stop(t: Any, stops: bool) -> None:
         if recorder.quiet:
             original(t, stops)
@@ -195,7 +201,7 @@ def _unheard(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable
     return call
 
 
-def _bearing(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_new(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """A parameter or a copy: what its initializer computes is not the program's."""
 
     @functools.wraps(original)
@@ -210,8 +216,8 @@ def _bearing(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable
     return create
 
 
-def _copying(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    bearing = _bearing(recorder, original)
+def _wrap_copy(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    bearing = _wrap_new(recorder, original)
 
     @functools.wraps(original)
     def copy(t: Any, memo: Any) -> Any:
@@ -237,7 +243,7 @@ def _backward(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callabl
         roots = list(outputs)
         given = list(seeds or ())
         given = given if len(given) == len(roots) else [None] * len(roots)
-        recorder.passed(roots, given, "backward", bool(retain), False, run)
+        recorder.run_backward(roots, given, "backward", bool(retain), False, run)
 
     return run_backward
 
@@ -255,12 +261,12 @@ def _grad(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..
         roots = list(outputs)
         given = list(seeds or ())
         given = given if len(given) == len(roots) else [None] * len(roots)
-        return recorder.passed(roots, given, "grad", bool(retain), bool(create), run)
+        return recorder.run_backward(roots, given, "grad", bool(retain), bool(create), run)
 
     return run_partial_grad
 
 
-def _applied(recorder: PaddleRecorder) -> Callable[..., Any]:
+def _wrap_apply(recorder: PaddleRecorder) -> Callable[..., Any]:
     """``PyLayer.apply``: the class of the node that it leaves, and the context that its backward gets."""
 
     def apply(cls: Any, *args: Any, **named: Any) -> Any:
@@ -274,11 +280,11 @@ def _applied(recorder: PaddleRecorder) -> Callable[..., Any]:
         forward = cls.forward
         own = cls.__dict__.get("forward")
 
-        def noting(context: Any, *inner: Any, **more: Any) -> Any:
+        def note_context(context: Any, *inner: Any, **more: Any) -> Any:
             contexts.append(context)
             return forward(context, *inner, **more)
 
-        cls.forward = staticmethod(noting)
+        cls.forward = staticmethod(note_context)
         try:
             result = original(*args, **named)
         finally:
@@ -288,25 +294,25 @@ def _applied(recorder: PaddleRecorder) -> Callable[..., Any]:
                 cls.forward = own
         with recorder.unheard():
             given = tensors(result if isinstance(result, (list, tuple)) else (result,))
-        recorder.told_custom(cls, contexts, given)
+        recorder.note_custom_node(cls, contexts, given)
         return result
 
     return apply
 
 
-def _pulling(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_backward(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """The backward of a ``PyLayer``, which Paddle calls no hook of."""
 
     @functools.wraps(original)
     def backward(context: Any, *arriving: Any) -> Any:
         result = original(context, *arriving)
-        recorder.pulled_custom(context, arriving, result)
+        recorder.note_custom_pull(context, arriving, result)
         return result
 
     return backward
 
 
-def _of_optimizer(optimizer: Any) -> list[Any]:
+def _optimizer_parameters(optimizer: Any) -> list[Any]:
     listed = getattr(optimizer, "_parameter_list", None) or []
     if listed and isinstance(listed[0], dict):
         listed = [p for group in optimizer._param_groups for p in group["params"]]
@@ -334,19 +340,19 @@ def _wrap_binding(schedules: ScheduleRecorder, original: Callable[..., Any]) -> 
     return bind
 
 
-def _stepping(recorder: PaddleRecorder, steps: StepRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_step(recorder: PaddleRecorder, steps: StepRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def step(optimizer: Any, *args: Any, **named: Any) -> Any:
         if recorder.quiet or not paddle.in_dynamic_mode():
             return original(optimizer, *args, **named)
         steps.sites.clear()
         if args and callable(args[0]):  # it asks for the loss itself, several times
-            return original(optimizer, steps.around(optimizer, args[0]), *args[1:], **named)
+            return original(optimizer, steps.wrap_closure(optimizer, args[0]), *args[1:], **named)
         steps.began(optimizer)
         try:
             return original(optimizer, *args, **named)
         finally:
-            steps.ended(optimizer)
+            steps.note_end(optimizer)
 
     return step
 

@@ -30,7 +30,7 @@ class WatchedPaddle(Watched):
     def describer(self) -> Describer:
         """Describes Paddle's objects."""
         parts = ("_parameters", "_sub_layers", "_buffers")
-        return Describer(self.recorder.known, Tensor, paddle.nn.Layer, parts)
+        return Describer(self.recorder.find_number, Tensor, paddle.nn.Layer, parts)
 
     def is_root(self, value: Any) -> bool:
         """As in the base: of none, since gradtool has Paddle's operators with their gradients."""

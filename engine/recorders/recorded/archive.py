@@ -32,7 +32,7 @@ from ...files.writing import write_files
 from ...script.calls import LocalNames, PassCalls, Stopped
 from . import events
 from .events import CallResult, GraphNode, NodeDifferentiated, Ref
-from .frameworks import Framework, of_form
+from .frameworks import Framework, find_framework
 from .heap import Rebuilder
 from .player import Player
 
@@ -135,7 +135,7 @@ class RunWriter:
         }
         return list(container.pieces({"data": np.frombuffer(bytes(self._data), np.uint8)}, texts))
 
-    def in_place(self) -> RunWriter:
+    def local_copy(self) -> RunWriter:
         """Return what writes the same run for this machine alone: by whole paths of files, without their texts."""
         whole = {name: os.path.join(self._folder, name) for name in self.sources}
         other = copy(self)
@@ -242,7 +242,7 @@ def write_run(folder: str) -> Iterator[RunWriter]:
 
 
 @contextmanager
-def recording(path: str, folder: str) -> Iterator[None]:
+def record_into(path: str, folder: str) -> Iterator[None]:
     """Write the run of the program that is loaded inside into a file; *folder* is where the program lies."""
     with write_run(folder) as writer:
         yield
@@ -277,7 +277,7 @@ class RecordedRun:
     def __init__(self, path: Path, data: bytes) -> None:
         self._name = path.name
         arrays, texts = container.read_stream(io.BytesIO(data), path.name)
-        framework = of_form(texts.get("format"))
+        framework = find_framework(texts.get("format"))
         if framework is None or "data" not in arrays:
             raise FileFormatError(self._name, "a recorded run", "another container")
         self._framework = framework
@@ -293,7 +293,7 @@ class RecordedRun:
             for name, text in parts["sources"].items():
                 self._remember(name, text)
         except _MALFORMED as error:
-            raise self._malformed(error) from None
+            raise self._format_error(error) from None
 
     def play(self, loaded: Loaded) -> None:
         """Play it, and leave behind what the program did.
@@ -319,7 +319,7 @@ class RecordedRun:
             except UnsupportedError as error:
                 raise ModelError(f"{self._name} cannot be answered about: {error}", []) from error
             except _MALFORMED as error:
-                raise self._malformed(error) from error
+                raise self._format_error(error) from error
         self._leave(loaded, player)
         raised = self._left.get("raised")
         if raised is not None:
@@ -340,7 +340,7 @@ class RecordedRun:
                 calls.stopped, calls.is_cut = self._sites[site], True
                 calls.patience = None if seconds is None else float(seconds)
             except _MALFORMED as error:
-                raise self._malformed(error) from error
+                raise self._format_error(error) from error
 
     def _find_unfinished_pass(self) -> int | None:
         """Return the place of the pass that began last, where it has no end and the program raised nothing."""
@@ -381,7 +381,7 @@ class RecordedRun:
                 found = (n for _, scope in reversed(values) for n, v in scope.items() if v is call.loss)
                 call.python = next(found, "") if call.loss is not None else ""
         except _MALFORMED as error:
-            raise self._malformed(error) from error
+            raise self._format_error(error) from error
 
     def _field(self, name: str, value: Any, number: int | None) -> Any:
         if name in ("site", "hook"):
@@ -445,7 +445,7 @@ class RecordedRun:
         path = os.path.join(self._folder, file)
         linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
 
-    def _malformed(self, error: Exception) -> FileFormatError:
+    def _format_error(self, error: Exception) -> FileFormatError:
         return FileFormatError(self._name, "the events of a run", f"damaged ones ({type(error).__name__})")
 
 

@@ -63,7 +63,7 @@ class Framework:
     live: Callable[[], Finding | None] | None = None
 
 
-def _of_torch() -> Matching:
+def _torch_matching() -> Matching:
     from ..pytorch.operators import match
 
     return match
@@ -88,7 +88,7 @@ def _live_torch() -> Finding | None:
     return find
 
 
-def _of_paddle() -> Matching:
+def _paddle_matching() -> Matching:
     from ..real_paddle.operators import match
 
     return match
@@ -99,7 +99,7 @@ _NEW = ("empty", "empty_strided", "zeros", "ones", "full")
 _SIZES_ALONE = frozenset({f"{n}_like" for n in _LIKE} | {f"new_{n}" for n in _NEW} | {"zero", "fill", "uniform"})
 
 
-def _sized_in_torch(name: str, named: Mapping[str, Any]) -> bool:
+def _takes_size(name: str, named: Mapping[str, Any]) -> bool:
     # ``bernoulli_`` fills its operand with a probability that it is told; ``bernoulli`` reads one for each element.
     # So do ``normal_``, which has an operand beside the mean and the deviation, and ``normal``.
     fills = (name == "bernoulli" and isinstance(named.get("p"), float)) or (name == "normal" and "self" in named)
@@ -141,21 +141,21 @@ TORCH = Framework(
     "gradtool-torch-run-1",
     "aten.",
     vocabulary.TORCH,
-    _of_torch,
+    _torch_matching,
     _again_of_torch,
-    _sized_in_torch,
+    _takes_size,
     _title_in_torch,
     _draws_in_torch,
     _views_in_torch,
     _live_torch,
 )
 PADDLE = Framework(
-    "paddle", "PaddlePaddle", endings.PADDLE, "gradtool-paddle-run-1", "pd_op.", vocabulary.PADDLE, _of_paddle
+    "paddle", "PaddlePaddle", endings.PADDLE, "gradtool-paddle-run-1", "pd_op.", vocabulary.PADDLE, _paddle_matching
 )
 
 FRAMEWORKS = (TORCH, PADDLE)
 
 
-def of_form(form: object) -> Framework | None:
+def find_framework(form: object) -> Framework | None:
     """The framework whose runs say that of themselves."""
     return next((framework for framework in FRAMEWORKS if framework.form == form), None)

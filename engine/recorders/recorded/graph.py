@@ -41,7 +41,7 @@ class GraphRecorder(Tensors):
     # -- what the framework is asked ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def following(self, function: Any) -> Sequence[tuple[Any, int]]:
+    def next_nodes(self, function: Any) -> Sequence[tuple[Any, int]]:
         """The nodes that one gives gradients to, with the number of their output, or :data:`UNTOLD`."""
 
     @abstractmethod
@@ -53,12 +53,12 @@ class GraphRecorder(Tensors):
         """The leaf of such a node; None where it is not known."""
 
     @abstractmethod
-    def described(self, function: Any) -> tuple[tuple[Any, ...], tuple[int, ...], str, Any]:
+    def describe(self, function: Any) -> tuple[tuple[Any, ...], tuple[int, ...], str, Any]:
         """Of a node: shape and dtype of each output, what it retains, its own class and where that says its rule."""
 
     @abstractmethod
     def hook(self, function: Any, number: int, key: int) -> None:
-        """Have a node tell :meth:`pulled` what it gets and gives."""
+        """Have a node tell :meth:`note_pull` what it gets and gives."""
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
@@ -85,9 +85,9 @@ class GraphRecorder(Tensors):
                 continue
             seen.add(key)
             todo.append((node, True))
-            todo += [(f, False) for f, _ in self.following(node) if f is not None and not self.is_end(f)]
+            todo += [(f, False) for f, _ in self.next_nodes(node) if f is not None and not self.is_end(f)]
 
-    def recorded(
+    def record_node(
         self, function: Any, taken: Sequence[TakenTensor], before: Sequence[tuple[Any, int]]
     ) -> tuple[events.GraphNode, tuple[int | None, ...]]:
         """The node of a call, and by tensor that it took which edge is its.
@@ -95,19 +95,19 @@ class GraphRecorder(Tensors):
         Args:
             before: node and output of each tensor as it was before the call, None and -1 where it takes no gradient.
         """
-        edges, outputs = self._matched(function, taken, before)
+        edges, outputs = self._match_edges(function, taken, before)
         return self.node(function, outputs)[1], edges
 
     def misses(self, function: Any, taken: Sequence[TakenTensor], before: Sequence[tuple[Any, int]]) -> bool:
         """Return whether a tensor of a call that takes a gradient has no edge: there are nodes in between."""
-        edges, _ = self._matched(function, taken, before)
+        edges, _ = self._match_edges(function, taken, before)
         return any(edge is None and output >= 0 for edge, (_, output) in zip(edges, before, strict=True))
 
-    def _matched(
+    def _match_edges(
         self, function: Any, taken: Sequence[TakenTensor], before: Sequence[tuple[Any, int]]
     ) -> tuple[tuple[int | None, ...], dict[int, int]]:
         """By tensor that a call took which edge is its, and by edge which output it leads to."""
-        following = self.following(function)
+        following = self.next_nodes(function)
         edges: list[int | None] = []
         outputs: dict[int, int] = {}
         at = 0
@@ -160,8 +160,8 @@ class GraphRecorder(Tensors):
             return known, events.GraphNode(known, function.name(), (), ())
         number = self._nodes[key] = next(self._node_numbers)
         told = outputs or {}
-        edges = tuple([self._edge(f, nr, told.get(i, 0)) for i, (f, nr) in enumerate(self.following(function))])
-        shapes, saved, custom, rule = self.described(function)
+        edges = tuple([self._edge(f, nr, told.get(i, 0)) for i, (f, nr) in enumerate(self.next_nodes(function))])
+        shapes, saved, custom, rule = self.describe(function)
         self.hook(function, number, key)
         return number, events.GraphNode(number, function.name(), edges, shapes, saved, custom, rule)
 
@@ -173,7 +173,7 @@ class GraphRecorder(Tensors):
             return None if leaf is None else self.number(leaf)
         return self.node(function)[0], told if output == UNTOLD else output
 
-    def pulled(self, number: int, gradients: Any, arriving: Any) -> None:
+    def note_pull(self, number: int, gradients: Any, arriving: Any) -> None:
         """Keep what a node got and gave in the pass that runs."""
         if self._pulled is not None:
             with self.unheard():

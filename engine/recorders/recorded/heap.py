@@ -89,13 +89,13 @@ class Describer:
         if depth > _DEEPEST or self._count > _MOST:
             return None
         if is_a(value, self._module):
-            return self._object(value, depth, self._of_module) if self._modules < _DEEPEST_MODULE else None
+            return self._object(value, depth, self._describe_module) if self._modules < _DEEPEST_MODULE else None
         if is_a(value, (list, tuple, deque, dict)):
             return self._container(value, depth)
         kind = type(value)
         if is_a(value, type) or not (is_users(module_of(kind)) or kind is SimpleNamespace):
             return None
-        return self._object(value, depth, self._of_object)
+        return self._object(value, depth, self._describe_object)
 
     def _container(self, value: Any, depth: int) -> Any:
         """Return a list or a dict; None where nothing in it is a tensor, and for one that is inside of itself."""
@@ -122,7 +122,7 @@ class Describer:
             describe(value, depth, entry)
         return {"object": known}
 
-    def _of_module(self, module: Any, depth: int, entry: Described) -> None:
+    def _describe_module(self, module: Any, depth: int, entry: Described) -> None:
         entry["layer"] = True
         held = fields(module)
         self._modules += 1
@@ -132,7 +132,7 @@ class Describer:
         entry["attributes"] = {n: d for n, v in plain.items() if (d := self.value(v, depth + 1)) is not None}
         self._modules -= 1
 
-    def _of_object(self, value: Any, depth: int, entry: Described) -> None:
+    def _describe_object(self, value: Any, depth: int, entry: Described) -> None:
         plain = {n: v for n, v in fields(value).items() if not n.startswith("__")}
         entry["attributes"] = {n: d for n, v in plain.items() if (d := self.value(v, depth + 1)) is not None}
 

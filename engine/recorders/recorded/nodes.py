@@ -135,7 +135,7 @@ class _ForeignRecipe:
         """Return the framework's gradients for arriving ones that it has seen; those of gradtool's rule for
         anything else.
         """
-        given = node.told_of(entry[1:])
+        given = node.recall(entry[1:])
         if given is not None:
             return [None if place is None else g for place, g in zip(wrt, given, strict=True)]
         node.retained()
@@ -199,7 +199,7 @@ class ForeignNode(GradNode):
     rule_at: Any = ()
     adopted: bool = False
 
-    def told_of(self, arriving: Arrays) -> Arrays | None:
+    def recall(self, arriving: Arrays) -> Arrays | None:
         """Return the framework's gradients for *arriving*; None where it has not seen that."""
         now = self.passing[0]
         for number, seen, given in reversed(self.told):

@@ -38,7 +38,7 @@ from .frameworks import Framework
 from .matching import Entry, Match
 from .nodes import ForeignCall, ForeignNode, ForeignOp, close
 from .repetition import is_plain
-from .repetition import of_call as repetition_of_call
+from .repetition import repeat_call as repetition_of_call
 
 
 class Player:
@@ -97,7 +97,7 @@ class Player:
 
     # -- tensors ------------------------------------------------------------------------------------------------------
 
-    def _made(self, event: events.TensorMade) -> None:
+    def _play_made(self, event: events.TensorMade) -> None:
         if event.parameter:
             t: Tensor = TensorParameter(event.array, event.name or self._names("parameter"), trainable=event.takes)
         else:
@@ -112,7 +112,7 @@ class Player:
             t._version = self.tensors[event.shares].version
         self.tensors[event.tensor] = t
 
-    def _gone(self, event: events.Gone) -> None:
+    def _play_gone(self, event: events.Gone) -> None:
         self._of_data.pop(event.tensor, None)
         if event.tensor not in self.pinned:
             self.tensors.pop(event.tensor, None)
@@ -121,7 +121,7 @@ class Player:
         for n in event.nodes:
             self._nodes.pop(n, None)
 
-    def _detached(self, event: events.Detached) -> None:
+    def _play_detached(self, event: events.Detached) -> None:
         t = self.tensors[event.tensor]
         if watch.noting and watch.note(watch.Cutting("detach", t)):
             self.tensors[event.made] = t  # spared: gradients go on
@@ -160,11 +160,11 @@ class Player:
         if t is not None and t.node is None:
             state.written.note(t)
 
-    def _unfilled(self, event: events.MissingGradientRead) -> None:
+    def _play_unfilled(self, event: events.MissingGradientRead) -> None:
         if watch.noting:
             watch.note(watch.Unfilled(self.tensors[event.tensor]))
 
-    def _left(self, event: events.ValuesTaken) -> None:
+    def _play_left(self, event: events.ValuesTaken) -> None:
         if watch.noting:
             watch.note(watch.Left(event.how, self.tensors[event.tensor]))
 
@@ -180,13 +180,13 @@ class Player:
         if event.takes and not t.loc:
             t.loc = source.here()
 
-    def _writing(self, event: events.OverwriteBegan) -> None:
+    def _play_writing(self, event: events.OverwriteBegan) -> None:
         by = watch.watcher()
         if by is not None:  # the operator that writes has read what was there
             array = self.tensors[event.tensor].array
             self._read[event.tensor] = array.copy()
             by(watch.Doubled(array, self._read[event.tensor]))
-        self._about_to_write(event.tensor)
+        self._announce_write(event.tensor)
 
     @staticmethod
     def _follow(t: Tensor, array: Any) -> None:
@@ -196,7 +196,7 @@ class Player:
         else:
             t.array = array
 
-    def _about_to_write(self, number: int) -> None:
+    def _announce_write(self, number: int) -> None:
         """Tell who has to keep the values of a tensor before they are overwritten, and keep them for :meth:`_wrote`."""
         watcher = writes.get()
         if watcher is not None:
@@ -219,7 +219,7 @@ class Player:
 
     # -- modes --------------------------------------------------------------------------------------------------------
 
-    def _guarding(self, event: events.RecordingSwitched) -> None:
+    def _play_guarding(self, event: events.RecordingSwitched) -> None:
         enclosure = None
         if event.enclosure is not None:
             kind, name, numbers = event.enclosure
@@ -228,15 +228,15 @@ class Player:
         guard.__enter__()
         self._guards.append(guard)
 
-    def _guarded(self, event: events.RecordingRestored) -> None:
+    def _play_guarded(self, event: events.RecordingRestored) -> None:
         if self._guards:
             self._guards.pop().__exit__()
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
-    def _called(self, event: events.OperatorCalled) -> None:
+    def _play_called(self, event: events.OperatorCalled) -> None:
         # what it took
-        before = self._changed(event)
+        before = self._tensors_before(event)
         named = dict(zip(event.names, map(self._resolver(before), event.arguments), strict=True))
         taken = [v for v in flatten(list(named.values()), range(len(named))) if isinstance(v, Tensor)]
         # what it gave
@@ -254,21 +254,21 @@ class Player:
         else:
             own = get_by_type(matched.type)
             bound = recipes[own].call(own.attributes(matched.attrs))
-            op = self._titled(own, name)
+            op = self._name_operator(own, name)
             call = ForeignCall(op, {}, bound)
         # its node, and who is told
         for info in event.behind:
             if info.number not in self._nodes:
                 self._adopt(info, results[0])
-        node = None if event.node is None else self._recorded(event, call, matched, taken)
+        node = None if event.node is None else self._record_node(event, call, matched, taken)
         self._tell(event, call, matched, node, named, results)
         if event.enabled or not grad_enabled():
-            self._placed(event, matched, results, node, op)
+            self._place_results(event, matched, results, node, op)
         else:
             with _GradMode(False, event.site):
-                self._placed(event, matched, results, node, op)
+                self._place_results(event, matched, results, node, op)
 
-    def _changed(self, event: events.OperatorCalled) -> dict[int, Tensor]:
+    def _tensors_before(self, event: events.OperatorCalled) -> dict[int, Tensor]:
         """The tensors that a call wrote, or made other views of their storage, as they were before."""
         before: dict[int, Tensor] = {}
         turned = {r.tensor: r.array for r in event.results if r.array is not None and r.tensor in self.tensors}
@@ -283,14 +283,14 @@ class Player:
     def _resolver(self, before: Mapping[int, Tensor]) -> Callable[[Any], Any]:
         tensors = self.tensors
 
-        def resolved(value: Any) -> Any:
+        def resolve(value: Any) -> Any:
             if type(value) is Ref:
                 return before[value] if value in before else tensors[value]
             if type(value) in (list, tuple):
-                return [resolved(v) for v in value]
+                return [resolve(v) for v in value]
             return value
 
-        return resolved
+        return resolve
 
     def _result(self, result: events.CallResult, taken: Sequence[Tensor], event: events.OperatorCalled) -> Tensor:
         known = self.tensors.get(result.tensor)
@@ -351,7 +351,7 @@ class Player:
         """Return the type of an operator that the framework calls *name*, with the title that people know."""
         return type_ if self._framework.titled is None else Titled(type_, self._framework.titled(name))
 
-    def _titled(self, op: OpDef, name: str) -> OpDef:
+    def _name_operator(self, op: OpDef, name: str) -> OpDef:
         """Return one of gradtool's operators as the framework calls it."""
         if self._framework.titled is None or self._framework.titled(name) == op.type:
             return op
@@ -361,7 +361,7 @@ class Player:
             titled.type = self._type(op.type, name)
         return titled
 
-    def _recorded(
+    def _record_node(
         self, event: events.OperatorCalled, call: ForeignCall, matched: Match, taken: Sequence[Tensor]
     ) -> ForeignNode:
         """The node of a recorded call."""
@@ -389,7 +389,7 @@ class Player:
             shapes += [(t.array.shape, t.array.dtype) for t in matched.results[len(shapes) :]]
             outs: list[int | None] = list(range(len(shapes)))
         else:
-            kept, counted = self._kept(op, matched)
+            kept, counted = self._values_read(op, matched)
             results = flatten(matched.results, [r.place for r in op.rule.reads if r.kind == "dout"])
             shapes = [(array_of(v).shape, array_of(v).dtype) for v in results]
             numbers = {id(self.tensors[r.tensor]): r.output for r in event.results}
@@ -426,7 +426,7 @@ class Player:
         t = self.tensors[edge]
         return t.leaf
 
-    def _kept(self, op: OpDef, matched: Match) -> tuple[list[Any], list[Tensor]]:
+    def _values_read(self, op: OpDef, matched: Match) -> tuple[list[Any], list[Tensor]]:
         """Return the values that the rule of an operator of gradtool's reads."""
         assert op.rule is not None
         values: list[Any] = []
@@ -469,7 +469,7 @@ class Player:
         held = leaves(matched.operands)
         by(watch.Computed(call.op, call.attrs, inputs, outputs, event.site, key, event.seconds, backend, held, again))
 
-    def _placed(
+    def _place_results(
         self,
         event: events.OperatorCalled,
         matched: Match,
@@ -517,7 +517,7 @@ class Player:
             return
         watch.note(watch.Written(t, array, operator))
 
-    def _adopted(self, event: events.Adopted) -> None:
+    def _play_adopted(self, event: events.Adopted) -> None:
         known = self.tensors[event.tensor]
         for info in event.nodes:
             if info.number not in self._nodes:
@@ -548,7 +548,7 @@ class Player:
         if watch.noting:
             inputs = tuple([_stand_in(p) for p in places if p is not None])
             outputs = tuple(
-                [Tensor(_nothing(*s), stop_gradient=False, node=node, index=i) for i, s in enumerate(shapes)]
+                [Tensor(_empty_array(*s), stop_gradient=False, node=node, index=i) for i, s in enumerate(shapes)]
             )
             watch.note(watch.Applied(node, inputs, outputs, (True,) * len(outputs)))
 
@@ -563,11 +563,11 @@ class Player:
         request = PassRequest(event.gradients, inputs)
         state.passes.note([self.tensors[n] for n in event.roots], event.how, event.recorded, request)
 
-    def _ended(self, event: events.BackwardEnded) -> None:
+    def _play_ended(self, event: events.BackwardEnded) -> None:
         roots = [self.tensors[n] for n in event.roots]
         number = next(self._passes)
         for pulled in event.pulled:
-            self._told(number, pulled)
+            self._note_pull(number, pulled)
         if event.recorded and watch.noting:
             watch.note(watch.Differentiated(tuple(roots)))
         gave: dict[Leaf, Any] = {}
@@ -628,12 +628,12 @@ class Player:
             gradient = held.array
         self._has_gradient(self.tensors[number], gradient)
 
-    def _explored(self, event: events.Explored) -> None:
+    def _play_explored(self, event: events.Explored) -> None:
         number = next(self._passes)
         for pulled in event.pulled:
-            self._told(number, pulled)
+            self._note_pull(number, pulled)
 
-    def _told(self, number: int, pulled: events.NodeDifferentiated) -> None:
+    def _note_pull(self, number: int, pulled: events.NodeDifferentiated) -> None:
         node = self._nodes.get(pulled.node)
         if node is None:
             return
@@ -652,7 +652,7 @@ class Player:
         t.leaf.grad = Tensor(gradient, stop_gradient=False)
         t.leaf.cleared = False
 
-    def _cleared(self, event: events.GradientCleared) -> None:
+    def _play_cleared(self, event: events.GradientCleared) -> None:
         t = self.tensors[event.tensor]
         if event.removed:
             self._grads.pop(event.tensor, None)
@@ -667,7 +667,7 @@ class Player:
             leaf.grad = Tensor(np.zeros_like(leaf.grad.array), stop_gradient=False)
             leaf.cleared = True
 
-    def _hooking(self, event: events.Hooking) -> None:
+    def _play_hooking(self, event: events.Hooking) -> None:
         t = self.tensors[event.tensor]
         seen = self._hooked.setdefault(event.key, [])
 
@@ -683,52 +683,52 @@ class Player:
         hook.__dict__["stands_at"] = event.hook
         t.register_hook(hook)
 
-    def _hooked_with(self, event: events.HookCalled) -> None:
+    def _play_hook_call(self, event: events.HookCalled) -> None:
         seen = self._hooked.setdefault(event.key, [])
         seen.append((event.before, event.gradient))
         del seen[:-_MOST_HOOKED]
 
-    def _replaced(self, event: events.ParametersReplaced) -> None:
+    def _play_replaced(self, event: events.ParametersReplaced) -> None:
         if watch.noting:
             before = {path: self.tensors[n] for path, n in event.before}
             watch.note(watch.Replaced(before, {path: self.tensors[n] for path, n in event.after}))
 
-    def _switched(self, event: events.ModeSwitched) -> None:
+    def _play_switched(self, event: events.ModeSwitched) -> None:
         if watch.noting:
             watch.note(watch.Switched(tuple([self.tensors[n] for n in event.tensors]), event.training))
 
     # -- optimizers ---------------------------------------------------------------------------------------------------
 
-    def _listed(self, event: events.OptimizerMade) -> None:
+    def _play_listed(self, event: events.OptimizerMade) -> None:
         if watch.noting:
             watch.note(watch.Listed(tuple([self.tensors[n] for n in event.tensors])))
 
-    def _awaited(self, event: events.ProcessesJoined) -> None:
+    def _play_awaited(self, event: events.ProcessesJoined) -> None:
         if watch.noting:
             watch.note(watch.Awaited(tuple([self.tensors[n] for n in event.tensors])))
 
-    def _scaled(self, event: events.LossScaled) -> None:
+    def _play_scaled(self, event: events.LossScaled) -> None:
         loss, scaled = self.tensors[event.loss], self.tensors[event.scaled]
         if scaled.node is not None:
             scaled.node.loss_scale = LossScale(event.scale)
             self._scales.append(scaled.node.loss_scale)
         watch.note_scale(watch.Scaled(loss, scaled, event.scale))
 
-    def _unscaled(self, event: events.GradientsUnscaled) -> None:
+    def _play_unscaled(self, event: events.GradientsUnscaled) -> None:
         for scale in self._scales:
             scale.is_taken_off = True
         self._scales.clear()
         tensors = tuple([self.tensors[n] for n in event.tensors])
         watch.note_scale(watch.Unscaled(tensors, event.scale, event.finite))
 
-    def _limited(self, event: events.GradientsClipped) -> None:
+    def _play_limited(self, event: events.GradientsClipped) -> None:
         if watch.noting:
             watch.note(watch.Limited(tuple([self.tensors[n] for n in event.tensors]), event.by))
 
-    def _updating(self, event: events.UpdateBegan) -> None:
+    def _play_updating(self, event: events.UpdateBegan) -> None:
         tensors = tuple([self.tensors[n] for n in event.tensors])
         for n in event.tensors:
-            self._about_to_write(n)
+            self._announce_write(n)
         state.updating.note(tensors)
         state.taken.note([(t, t._leaf.grad) for t in tensors if t._leaf is not None and t._leaf.grad is not None])
         if watch.noting:
@@ -748,7 +748,7 @@ class Player:
         if watch.noting:
             watch.note(watch.DataBegan(event.data))
 
-    def _updated(self, event: events.UpdateEnded) -> None:
+    def _play_updated(self, event: events.UpdateEnded) -> None:
         for n, array in event.values:
             t = self.tensors[n]
             if not np.may_share_memory(t.array, array):
@@ -785,7 +785,7 @@ def _kind(name: str) -> Any:
     return dtype_of(name).numpy
 
 
-def _nothing(shape: tuple[int, ...], dtype: Any) -> Any:
+def _empty_array(shape: tuple[int, ...], dtype: Any) -> Any:
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
@@ -812,37 +812,37 @@ def _as_now(versions: Sequence[Any], counts: Mapping[int, int], op: OpDef) -> tu
 
 
 _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
-    events.TensorMade: Player._made,
+    events.TensorMade: Player._play_made,
     events.CopyMade: Player._note_copy,
     events.ValueReused: Player._note_reuse,
     events.Uncompiled: Player._note_compiler,
-    events.Gone: Player._gone,
+    events.Gone: Player._play_gone,
     events.NodesFreed: Player._freed,
-    events.OverwriteBegan: Player._writing,
-    events.OperatorCalled: Player._called,
-    events.Adopted: Player._adopted,
-    events.Detached: Player._detached,
-    events.ValuesTaken: Player._left,
-    events.MissingGradientRead: Player._unfilled,
+    events.OverwriteBegan: Player._play_writing,
+    events.OperatorCalled: Player._play_called,
+    events.Adopted: Player._play_adopted,
+    events.Detached: Player._play_detached,
+    events.ValuesTaken: Player._play_left,
+    events.MissingGradientRead: Player._play_unfilled,
     events.Rebound: Player._rebound,
     events.Requires: Player._requires,
-    events.RecordingSwitched: Player._guarding,
-    events.RecordingRestored: Player._guarded,
+    events.RecordingSwitched: Player._play_guarding,
+    events.RecordingRestored: Player._play_guarded,
     events.BackwardBegan: Player._began,
-    events.BackwardEnded: Player._ended,
-    events.Explored: Player._explored,
-    events.GradientCleared: Player._cleared,
-    events.OptimizerMade: Player._listed,
-    events.ProcessesJoined: Player._awaited,
-    events.UpdateBegan: Player._updating,
-    events.UpdateEnded: Player._updated,
-    events.Hooking: Player._hooking,
-    events.HookCalled: Player._hooked_with,
-    events.ParametersReplaced: Player._replaced,
-    events.ModeSwitched: Player._switched,
-    events.LossScaled: Player._scaled,
-    events.GradientsUnscaled: Player._unscaled,
-    events.GradientsClipped: Player._limited,
+    events.BackwardEnded: Player._play_ended,
+    events.Explored: Player._play_explored,
+    events.GradientCleared: Player._play_cleared,
+    events.OptimizerMade: Player._play_listed,
+    events.ProcessesJoined: Player._play_awaited,
+    events.UpdateBegan: Player._play_updating,
+    events.UpdateEnded: Player._play_updated,
+    events.Hooking: Player._play_hooking,
+    events.HookCalled: Player._play_hook_call,
+    events.ParametersReplaced: Player._play_replaced,
+    events.ModeSwitched: Player._play_switched,
+    events.LossScaled: Player._play_scaled,
+    events.GradientsUnscaled: Player._play_unscaled,
+    events.GradientsClipped: Player._play_limited,
     events.ScheduleMade: Player._note_schedule,
     events.ScheduleStepped: Player._note_schedule_step,
     events.DataPassBegan: Player._note_data_pass,

@@ -85,11 +85,11 @@ class FrameworkRecorder(GraphRecorder):
         """Whether the framework runs a pass for gradtool alone."""
 
     @contextmanager
-    def recording(self) -> Iterator[None]:
+    def record(self) -> Iterator[None]:
         """Inside, the program is recorded."""
         source.count_as_ours(self.package)
         try:
-            with self.listening():
+            with self.listen():
                 try:
                     yield
                 finally:
@@ -102,7 +102,7 @@ class FrameworkRecorder(GraphRecorder):
     # -- what the framework is asked ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def listening(self) -> AbstractContextManager[object]:
+    def listen(self) -> AbstractContextManager[object]:
         """Inside, the framework tells this recorder what it does."""
 
     @abstractmethod
@@ -119,7 +119,7 @@ class FrameworkRecorder(GraphRecorder):
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
-    def taking(self, taken: Sequence[Any], site: Any) -> list[tuple[Any, int]]:
+    def note_operands(self, taken: Sequence[Any], site: Any) -> list[tuple[Any, int]]:
         """Tell of the tensors that a call takes; node and output of each, None and -1 where it takes no gradient."""
         if self._gone or self._freed:
             self.tell_gone()
@@ -127,7 +127,7 @@ class FrameworkRecorder(GraphRecorder):
             self.number(t, site)
         return [(self.function_of(t), self.output_of(t)) if self.requires(t) else (None, -1) for t in taken]
 
-    def writing(self, operator: str, written: Sequence[Any], args: Sequence[Any], site: Any) -> None:
+    def note_writes(self, operator: str, written: Sequence[Any], args: Sequence[Any], site: Any) -> None:
         """Tell of the tensors that a call is about to write."""
         for t in written:
             self.sink(events.OverwriteBegan(self.number(t, site), site))
@@ -138,7 +138,7 @@ class FrameworkRecorder(GraphRecorder):
         """Return what is known later of tensors that a call took, though the program frees them.
 
         Args:
-            before: node and output of each, see :meth:`taking`.
+            before: node and output of each, see :meth:`note_operands`.
         """
         pairs = zip(taken, before, strict=True)
         return [TakenTensor(weakref.ref(t), output >= 0 or self.is_real(t)) for t, (_, output) in pairs]
@@ -171,13 +171,13 @@ class FrameworkRecorder(GraphRecorder):
             if self.key(function) in self._nodes:
                 function = None  # a tensor that came through as it was
             else:
-                for f, _ in self.following(function):
+                for f, _ in self.next_nodes(function):
                     if f is not None and not self.is_end(f):
                         self.untold(f, behind)
                 if behind and self.misses(function, taken, before):
                     function = None  # of several nodes, which the result is found to hang on
                 else:
-                    node, edges = self.recorded(function, taken, before)
+                    node, edges = self.record_node(function, taken, before)
         with self.unheard():
             results = tuple(
                 [
@@ -210,7 +210,7 @@ class FrameworkRecorder(GraphRecorder):
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
-    def passed(
+    def run_backward(
         self,
         roots: Sequence[Any],
         seeds: Sequence[Any],
@@ -231,7 +231,7 @@ class FrameworkRecorder(GraphRecorder):
         numbers = tuple([self.number(t, site) for t in roots])
         asked = None if inputs is None else tuple([self.number(t, site) for t in inputs])
         given = [None if s is None else self.quietly(s) for s in seeds]
-        began = events.BackwardBegan(numbers, how, recorded, site, asked, tuple(map(_copied, given)), self._depth)
+        began = events.BackwardBegan(numbers, how, recorded, site, asked, tuple(map(_copy, given)), self._depth)
         self.sink(began)
         self._depth += 1
         before, self._pulled = self._pulled, [] if not recorded else None
@@ -252,7 +252,7 @@ class FrameworkRecorder(GraphRecorder):
             pulled, self._pulled = self._pulled or [], before
             if error or sys.exc_info()[0] is None:
                 gradients = tuple(self._gradients(roots, how))
-                nested, held = self._given_inside({n for n, _ in gradients})
+                nested, held = self._inner_gradients({n for n, _ in gradients})
                 gradients += held
                 kept = apart(pulled, [g for _, g in gradients if g is not None])
                 passed = (numbers, how, tuple(given), retains, recorded, tuple(kept), gradients, error, site, nested)
@@ -291,7 +291,7 @@ class FrameworkRecorder(GraphRecorder):
         """Return the leaves that a pass from *root* gives gradients to."""
         todo, seen, leaves = [f for f in [self._own(root)] if f is not None], set(), []
         while todo:
-            for f, _ in self.following(todo.pop()):
+            for f, _ in self.next_nodes(todo.pop()):
                 if f is None or self.key(f) in seen:
                     continue
                 seen.add(self.key(f))
@@ -306,9 +306,9 @@ class FrameworkRecorder(GraphRecorder):
         if self._depth and self._before_nested is None:
             leaves = self._known_leaves()
             with self.unheard():
-                self._before_nested = {n: _copied(self._grad_of(t)) for n, t in leaves}
+                self._before_nested = {n: _copy(self._grad_of(t)) for n, t in leaves}
 
-    def _given_inside(self, known: set[int]) -> tuple[tuple[tuple[int, Any], ...], tuple[tuple[int, Any], ...]]:
+    def _inner_gradients(self, known: set[int]) -> tuple[tuple[tuple[int, Any], ...], tuple[tuple[int, Any], ...]]:
         """Return the gradients that inner passes gave to leaves other than the *known* ones, and their ``.grad``."""
         before, self._before_nested = self._before_nested, None
         given, held = [], []
@@ -338,7 +338,7 @@ class FrameworkRecorder(GraphRecorder):
         seen: set[int] = set()
         while todo:
             function = todo.pop()
-            for f, _ in self.following(function):
+            for f, _ in self.next_nodes(function):
                 if f is None or self.key(f) in seen:
                     continue
                 seen.add(self.key(f))
@@ -354,7 +354,7 @@ class FrameworkRecorder(GraphRecorder):
                 yield self.number(t), self.quietly(self.gradient(t))
 
 
-def _copied(array: Any) -> Any:
+def _copy(array: Any) -> Any:
     """A copy of an array that the program may write later."""
     return None if array is None else array.copy()
 

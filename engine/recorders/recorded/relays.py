@@ -33,7 +33,7 @@ def relay(frame: FrameType) -> Relay:
     return known
 
 
-def relayed(original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_relay(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return *original* as a stand-in calls it: it warns where that was called."""
 
     @functools.wraps(original)

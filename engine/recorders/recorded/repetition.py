@@ -65,31 +65,31 @@ class Repetition:
 
         It is to be called inside :meth:`aside`.
         """
-        computation = self._found()
-        return None if computation is None else computation.prepare(_laid_flat(operands), self._attrs)
+        computation = self._computation()
+        return None if computation is None else computation.prepare(_flatten(operands), self._attrs)
 
     def aside(self) -> AbstractContextManager[None]:
         """Inside, the framework computes and nobody watches."""
-        computation = self._found()
+        computation = self._computation()
         return nullcontext() if computation is None else computation.aside()
 
     def __call__(self, operands: Sequence[Any]) -> list[Any] | None:
         """Return all results in one flat list; None where nothing computes the call."""
-        computation = self._found()
+        computation = self._computation()
         if computation is None:
             return None
-        results = computation(_laid_flat(operands), self._attrs)
+        results = computation(_flatten(operands), self._attrs)
         return [results[p] if type(p) is int else p for p in self._places]
 
-    def _found(self) -> Computation | None:
+    def _computation(self) -> Computation | None:
         return self._finding(self._overload, tuple(self._inputs))
 
 
-def _laid_flat(operands: Sequence[Any]) -> list[Any]:
+def _flatten(operands: Sequence[Any]) -> list[Any]:
     return [v for v in flatten(operands, range(len(operands))) if v is not None]
 
 
-def of_call(
+def repeat_call(
     finding: Finding, overload: str, named: Mapping[str, Any], matched: Match, results: Sequence[Tensor]
 ) -> Repetition | None:
     """Return what repeats a call that gradtool has an operator for; None where that does not take all its tensors.

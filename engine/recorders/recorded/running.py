@@ -53,7 +53,7 @@ class Watched(Playback, ABC):
         return self._keep_tensor(value)
 
     def _keep_tensor(self, value: Any) -> Any:
-        number = self.recorder.known(value)
+        number = self.recorder.find_number(value)
         tensor = None if number is None else self.player.tensors.get(number)
         return value if number is None or tensor is None else KeptTensor(number, tensor)
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from ...core.schedules import find_length
 from . import events
 from .recorder import FrameworkRecorder
-from .relays import relayed
+from .relays import wrap_relay
 from .stand_ins import Row
 
 Put = Callable[[Any, str, Any], None]
@@ -79,7 +79,7 @@ class ScheduleRecorder:
         return self._numbers[schedule]
 
     def _wrap_constructor(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        called = relayed(original)
+        called = wrap_relay(original)
 
         @functools.wraps(original)
         def init(schedule: Any, *args: Any, **named: Any) -> None:
@@ -107,7 +107,7 @@ class ScheduleRecorder:
 
     def _wrap_step(self, original: Callable[..., Any]) -> Callable[..., Any]:
         takes_metric = "metrics" in original.__code__.co_varnames[: original.__code__.co_argcount]
-        called = relayed(original)
+        called = wrap_relay(original)
 
         @functools.wraps(original)
         def step(schedule: Any, *args: Any, **named: Any) -> Any:

@@ -48,7 +48,7 @@ class PatchedNames:
         setattr(owner, name, made)
 
     @contextmanager
-    def lifted(self) -> Iterator[None]:
+    def lift(self) -> Iterator[None]:
         """Inside, nothing stands in for anything."""
         put = list(self._put)
         for owner, name, _, before in reversed(put):
@@ -60,7 +60,7 @@ class PatchedNames:
                 setattr(owner, name, made)
 
 
-def standing(rows: Iterable[Row]) -> PatchedNames:
+def patch_names(rows: Iterable[Row]) -> PatchedNames:
     """Have all of it stand there inside."""
     return PatchedNames(rows)
 
@@ -72,7 +72,7 @@ def _give_back(owner: Any, name: str, before: Any) -> None:
         setattr(owner, name, before)
 
 
-def detaching(
+def wrap_detach(
     recorder: FrameworkRecorder, original: Callable[..., Any], how: str, *, in_place: bool = False
 ) -> Callable[..., Any]:
     """Tell of a tensor without a way back."""
@@ -96,7 +96,7 @@ def detaching(
     return detach
 
 
-def rebinding(
+def wrap_rebind(
     recorder: FrameworkRecorder, original: Callable[..., Any], how: str, is_tensor: Callable[[Any], bool]
 ) -> Callable[..., Any]:
     """Tell that a tensor gets other memory, and whose.
@@ -121,7 +121,7 @@ def rebinding(
     return rebind
 
 
-def swapping(recorder: FrameworkRecorder, original: Callable[..., None]) -> Callable[..., None]:
+def wrap_swap(recorder: FrameworkRecorder, original: Callable[..., None]) -> Callable[..., None]:
     """Follow two tensors that exchange what they are."""
 
     @functools.wraps(original)
@@ -132,7 +132,7 @@ def swapping(recorder: FrameworkRecorder, original: Callable[..., None]) -> Call
     return swap
 
 
-def leaving(recorder: FrameworkRecorder, original: Callable[..., Any], name: str) -> Callable[..., Any]:
+def wrap_export(recorder: FrameworkRecorder, original: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Tell that the values of a tensor go to Python."""
 
     @functools.wraps(original)
@@ -153,7 +153,7 @@ def leaving(recorder: FrameworkRecorder, original: Callable[..., Any], name: str
     return leave
 
 
-def entering(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_entrance(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Tell of what came from elsewhere, where it came."""
 
     @functools.wraps(original)
@@ -170,7 +170,7 @@ def entering(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Calla
 _hooks = itertools.count(1)
 
 
-def hooking(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_hook(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Tell of a hook, and of what it makes of gradients."""
 
     @functools.wraps(original)
@@ -182,19 +182,19 @@ def hooking(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callab
         key = next(_hooks)
         recorder.sink(events.Hooking(recorder.number(t, site), key, returns_at(hook), site))
 
-        def called(gradient: Any) -> Any:
+        def call_hook(gradient: Any) -> Any:
             if recorder.exploring:
                 return None
             result = hook(gradient)
             recorder.tell_hooked(key, gradient, result)
             return result
 
-        return original(t, called)
+        return original(t, call_hook)
 
     return register_hook
 
 
-def reading_grad(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_grad_read(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Remember whose gradient is handed out."""
 
     def read_grad(t: Any) -> Any:
@@ -204,7 +204,7 @@ def reading_grad(recorder: FrameworkRecorder, original: Callable[..., Any]) -> C
             recorder.note_grad(t, value)
         elif value is None and not recorder.quiet and recorder.requires(t):
             recorder.flush()
-            if recorder.function_of(t) is not None and recorder.known(t) is not None:
+            if recorder.function_of(t) is not None and recorder.find_number(t) is not None:
                 site = recorder.site()
                 recorder.sink(events.MissingGradientRead(recorder.number(t, site), site))
         return value
@@ -212,7 +212,7 @@ def reading_grad(recorder: FrameworkRecorder, original: Callable[..., Any]) -> C
     return read_grad
 
 
-def setting_grad(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., None]:
+def wrap_grad_write(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., None]:
     """Tell that a gradient is removed; of one that is put there, remember that no pass gave it."""
 
     def set_grad(t: Any, value: Any) -> None:
@@ -229,7 +229,7 @@ def setting_grad(recorder: FrameworkRecorder, original: Callable[..., Any]) -> C
     return set_grad
 
 
-def left(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_exit(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Tell that a mode is over."""
 
     @functools.wraps(original)
@@ -247,30 +247,30 @@ Paths = Callable[[Any], Iterable[tuple[str, Any]]]
 """The parameters in what an attribute holds, by their paths from it."""
 
 
-def replacing(
+def wrap_assign(
     recorder: FrameworkRecorder, original: Callable[..., None], inner: str, paths: Paths
 ) -> Callable[..., None]:
     """Tell that a module gets other parameters in place of those that it had."""
 
     @functools.wraps(original)
     def assign(module: Any, name: str, value: Any) -> None:
-        held = _held(module, inner, name)
+        held = _module_value(module, inner, name)
         if held is None:
-            held = _held(module, "_parameters", name)
+            held = _module_value(module, "_parameters", name)
         if held is None or recorder.quiet:
             original(module, name, value)
             return
         recorder.flush()
-        before = _numbered(recorder, paths(held))
+        before = _number_paths(recorder, paths(held))
         original(module, name, value)
-        after = _numbered(recorder, paths(value))
+        after = _number_paths(recorder, paths(value))
         if before and before != after:
             recorder.sink(events.ParametersReplaced(before, after, recorder.site()))
 
     return assign
 
 
-def _held(module: Any, attribute: str, name: str) -> Any:
+def _module_value(module: Any, attribute: str, name: str) -> Any:
     """Return the value that a module holds there by a name; compiled ones hold it otherwise, and nothing is
     known of that.
     """
@@ -278,7 +278,7 @@ def _held(module: Any, attribute: str, name: str) -> Any:
     return held.get(name) if isinstance(held, dict) else None
 
 
-def switching_mode(
+def wrap_mode(
     recorder: FrameworkRecorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]
 ) -> Callable[..., Any]:
     """Tell that a module works as in training from now on, or as in evaluation; what that leads to is its own affair.
@@ -302,7 +302,7 @@ def switching_mode(
     return switch
 
 
-def waiting(
+def wrap_parallel(
     recorder: FrameworkRecorder, original: Callable[..., Any], waited: Callable[[Any, Any], Iterable[Any]]
 ) -> Callable[..., Any]:
     """Tell whose gradients the processes wait for from now on; what computes before training is none of the program's.
@@ -325,11 +325,11 @@ def waiting(
     return init
 
 
-def _numbered(recorder: FrameworkRecorder, paths: Iterable[tuple[str, Any]]) -> tuple[tuple[str, int], ...]:
+def _number_paths(recorder: FrameworkRecorder, paths: Iterable[tuple[str, Any]]) -> tuple[tuple[str, int], ...]:
     return tuple([(path, recorder.number(p)) for path, p in paths])
 
 
-def listing(
+def wrap_optimizer(
     recorder: FrameworkRecorder, original: Callable[..., Any], of: Callable[[Any], list[Any]]
 ) -> Callable[..., Any]:
     """Tell which tensors an optimizer holds."""
@@ -348,7 +348,7 @@ def listing(
     return init
 
 
-def clearing(
+def wrap_clear(
     recorder: FrameworkRecorder, original: Callable[..., Any], of: Callable[[Any], list[Any]], how: str
 ) -> Callable[..., Any]:
     """Tell that gradients are cleared, and which of them are gone.
@@ -375,7 +375,7 @@ def clearing(
     return clear
 
 
-def scaling(
+def wrap_scale(
     recorder: FrameworkRecorder,
     original: Callable[..., Any],
     is_tensor: Callable[[Any], bool],
@@ -403,7 +403,7 @@ def scaling(
     return scale
 
 
-def unscaling(
+def wrap_unscale(
     recorder: FrameworkRecorder,
     original: Callable[..., Any],
     of: Callable[[Any], list[Any]],
@@ -436,7 +436,7 @@ def unscaling(
     return unscale
 
 
-def limiting(
+def wrap_clip(
     recorder: FrameworkRecorder, original: Callable[..., Any], is_tensor: Callable[[Any], bool]
 ) -> Callable[..., Any]:
     """Tell whose gradients are about to be clipped; up to infinity they are only measured."""
@@ -462,7 +462,7 @@ Enclosed = tuple[str, str, tuple[int, ...]]
 """Kind, name and tensors of a call that records nothing by itself."""
 
 
-def entered(
+def wrap_enter(
     recorder: FrameworkRecorder,
     original: Callable[..., Any],
     enabled: bool,
@@ -493,7 +493,7 @@ def entered(
     return enter
 
 
-def applying(
+def wrap_apply(
     recorder: FrameworkRecorder,
     original: Callable[..., Any],
     taken: Callable[[Any, Any], list[Any] | None],
@@ -524,7 +524,7 @@ def applying(
     return apply
 
 
-def switching(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_switch(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Tell that recording is switched off or on from where a guard is made."""
 
     @functools.wraps(original)
@@ -565,18 +565,18 @@ class StepRecorder:
         recorder.sink(events.UpdateBegan(numbers, type(optimizer).__name__, self._rate(optimizer), site))
         recorder.begin_step()
 
-    def around(self, optimizer: Any, closure: Callable[[], Any]) -> Callable[[], Any]:
+    def wrap_closure(self, optimizer: Any, closure: Callable[[], Any]) -> Callable[[], Any]:
         """A closure that an optimizer calls inside of a step: what it computes is the script's."""
 
-        def called() -> Any:
-            self.ended(optimizer)
+        def call() -> Any:
+            self.note_end(optimizer)
             result = closure()
             self.began(optimizer)
             return result
 
-        return called
+        return call
 
-    def ended(self, optimizer: Any) -> None:
+    def note_end(self, optimizer: Any) -> None:
         """Tell what it has written."""
         if not self.sites:
             return

@@ -145,12 +145,12 @@ class Tensors(ABC):
             self.tell_requires(t, "requires_grad", site)
         return known.number
 
-    def known(self, t: Any) -> int | None:
+    def find_number(self, t: Any) -> int | None:
         """The number of a tensor, None where it was never met."""
         known = self._known.get(id(t))
         return None if known is None else known.number
 
-    def living(self) -> list[Any]:
+    def list_living(self) -> list[Any]:
         """The tensors that were met and are still there."""
         met = [known.reference() for known in list(self._known.values()) if known.reference is not None]
         return [t for t in met if t is not None]
@@ -166,11 +166,11 @@ class Tensors(ABC):
         """Let *t* be the tensor that *met* is about, until nobody holds it any more."""
         key, number = id(t), met.number
 
-        def gone(_: Any, known: dict[int, Known] = self._known, dead: list[int] = self._gone) -> None:
+        def note_death(_: Any, known: dict[int, Known] = self._known, dead: list[int] = self._gone) -> None:
             known.pop(key, None)
             dead.append(number)
 
-        met.reference = weakref.ref(t, gone)
+        met.reference = weakref.ref(t, note_death)
         self._known[key] = met
         return met
 

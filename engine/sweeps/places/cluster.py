@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from ...core.command_errors import CommandError, PackageNeeded
-from ...script.interrupting import undisturbed
+from ...script.interrupting import ignore_interrupts
 from ...script.processes import Over
 from .. import content
 from ..carrying import CRASHED, row_without_answer
@@ -227,7 +227,7 @@ def cluster(means: Means, spec: Spec, axes: Axes, jobs: int) -> Iterator[Cluster
                 content.must_agree(job["versions"], versions, worker)
         yield Cluster(client, job, spec)
     finally:
-        with undisturbed():
+        with ignore_interrupts():
             stack.close()
 
 

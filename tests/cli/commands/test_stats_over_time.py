@@ -423,9 +423,9 @@ def test_a_run_that_is_listened_to_is_the_same_run(model: Write) -> None:
     from gradtool.engine.request.request import Request
 
     name = model(WATCHED)
-    with loader.executed(Request(name)) as plain:
+    with loader.run_model(Request(name)) as plain:
         expected = plain.namespace["digest"]
-    with Listening() as listening, loader.executed(Request(name)) as heard:
+    with Listening() as listening, loader.run_model(Request(name)) as heard:
         assert heard.namespace["digest"] == expected
         assert len(listening.history(heard).steps) == 5
     assert len(expected) == len(hashlib.sha256().hexdigest())

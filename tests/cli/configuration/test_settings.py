@@ -184,7 +184,7 @@ def test_every_option_of_every_command_can_be_set() -> None:
             table = table["properties"][part]
         every = options.command_options(name, commands.load(name)).values()
         forms = {options.section(form)[-1] for form in commands.forms(name)}
-        assert {*table["properties"]} == {s.key for s in every if s.refused is None} | forms
+        assert {*table["properties"]} == {s.key for s in every if s.refusal is None} | forms
     assert {"seed", "loss", "mode"} <= {*schema.schema()["properties"]}
 
 

@@ -116,7 +116,7 @@ def test_an_option_without_a_class_is_set_by_no_file() -> None:
     assert isinstance(permitted.UNKNOWN, Never)
 
 
-REFUSED = [(command, setting) for command, setting in EVERY if setting.refused is not None]
+REFUSED = [(command, setting) for command, setting in EVERY if setting.refusal is not None]
 
 
 @pytest.mark.parametrize("pair", REFUSED, ids=label)
@@ -129,7 +129,7 @@ def test_what_no_file_sets_is_refused_with_file_key_and_reason(
     written(folder, "from pathlib import Path\nPath('ran').touch()\n", "evil.py")
     done = gradtool(*words(command, setting.key, folder))
     assert done.code == 2
-    assert f"gradtool.toml:2: {table_of(command)}.{setting.key}: {setting.refused}" in done.err
+    assert f"gradtool.toml:2: {table_of(command)}.{setting.key}: {setting.refusal}" in done.err
     assert not (folder / "ran").exists()
 
 
@@ -142,7 +142,7 @@ def test_it_is_refused_outside_of_tables_too(gradtool: Run, folder: Path, key: s
     assert f"gradtool.toml:1: {key}: " in done.err
 
 
-PATHS = [(command, setting) for command, setting in EVERY if setting.inside is not None]
+PATHS = [(command, setting) for command, setting in EVERY if setting.path_form is not None]
 OUTSIDE = ("../x", "/etc/passwd", "http://127.0.0.1:9/x.npz", "s3://bucket/x.npz", "sub/../../x", "link/x", "dangling")
 
 
@@ -160,7 +160,7 @@ def test_a_path_lies_below_the_folder(
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (folder / "link").symlink_to(elsewhere)
     (folder / "dangling").symlink_to(elsewhere / "new")
-    value = f"json={value}" if setting.inside and setting.inside.form == "form" else value
+    value = f"json={value}" if setting.path_form and setting.path_form.form == "form" else value
     entry = [value] if isinstance(setting.node, options.ListNode) else value
     written(folder, f"[{table_of(command)}]\n{setting.key} = {entry!r}\n")
     done = gradtool(*words(command, setting.key, folder))
@@ -220,7 +220,9 @@ def test_no_file_makes_a_saved_program_a_module(gradtool: Run, folder: Path) -> 
 
 # -- links ------------------------------------------------------------------------------------------------------------
 
-WRITES = [(command, setting) for command, setting in PATHS if setting.inside is not None and setting.inside.writes]
+WRITES = [
+    (command, setting) for command, setting in PATHS if setting.path_form is not None and setting.path_form.writes
+]
 
 
 @pytest.fixture

@@ -36,8 +36,8 @@ CASES = [
 
 @pytest.fixture
 def sampled(request: pytest.FixtureRequest) -> Iterator[GraphView]:
-    with opening.opened(Request(str(request.param))) as model:
-        yield model.drawn(Cuts()).view
+    with opening.open_model(Request(str(request.param))) as model:
+        yield model.draw(Cuts()).view
 
 
 @pytest.mark.parametrize("sampled", FILES, ids=lambda p: p.stem, indirect=True)
