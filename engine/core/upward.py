@@ -1,7 +1,7 @@
 """Table of all places where a lower layer needs a higher one, which it may not import.
 
-Programs and answers show themselves, and a program's values are kept above it; after a bare ``import gradtool`` nothing
-of that is loaded. What is asked for is looked up here by what it is, not by where it stands, when it is first needed. A
+Programs, tensors and answers have methods that files above them implement; after a bare ``import gradtool`` nothing of
+that is loaded. What is asked for is looked up here by what it is, not by where it stands, when it is first needed. A
 test holds that no other module of the engine reaches upwards.
 """
 
@@ -11,6 +11,14 @@ import importlib
 from typing import Any, Final
 
 PARTS: Final = {
+    "operators of tensors": "gradtool.engine.eager.record",  # arithmetic of tensors is recorded
+    "backward passes": "gradtool.engine.eager.calls",  # Tensor.backward
+    "texts of programs": "gradtool.engine.ir.text",  # programs, operators and variables print themselves
+    "program parser": "gradtool.engine.ir.parse",  # Program.parse_from_string
+    "copies of programs": "gradtool.engine.ir.clone",  # Program.clone
+    "programs to JSON": "gradtool.engine.ir.to_json",  # Program.to_json
+    "programs from JSON": "gradtool.engine.ir.from_json",  # Program.from_json
+    "Paddle's descriptions": "gradtool.engine.ir.paddle.to_desc",  # Program.to_desc
     "backends": "gradtool.engine.kernels.choice",  # samples run while gradient operators are derived
     "values": "gradtool.engine.executor.values",  # Parameter.get_value, Program.state_dict
     "nested objects": "gradtool.paddle._nested",  # a program is put into the container of binary files

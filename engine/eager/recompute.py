@@ -19,9 +19,9 @@ from ..core.errors import ArgumentTypeError, GradientError, ModeError
 from ..kernels import choice
 from . import mode
 from .mode import enable_grad, is_grad_enabled, unrecorded
-from .saved import PackedValue, packing, saved_tensors_hooks, unpack, writes
+from .saved import PackedValue, packing, saved_tensors_hooks, unpack
 from .tape import InplaceError, is_keeping, version_message
-from .tensor import Tensor, Version
+from .tensor import Tensor, Version, writes
 
 
 class RecomputeError(GradientError, RuntimeError):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.errors import ArgumentTypeError, GradientError
+from .tensor import Tensor
 
-if TYPE_CHECKING:
-    from .tensor import Tensor
-
-Pack = Callable[["Tensor"], Any]
-Unpack = Callable[[Any], "Tensor"]
+Pack = Callable[[Tensor], Any]
+Unpack = Callable[[Any], Tensor]
 
 
 class saved_tensors_hooks:
@@ -71,11 +69,6 @@ packed: list[bool] = []
 """Holds something once there were hooks in this process: whoever looks here first need not ask which are in force."""
 
 
-writes: ContextVar[Callable[[Tensor, Any], None] | None] = ContextVar("gradtool_watched_writes", default=None)
-"""What to call before the storage of a tensor is written in place, or None: with the tensor and the array whose values
-it gets, None where these are not known as one array."""
-
-
 class PackedValue:
     """A retained value as a pack hook left it, with what it takes to put its tensor back in its place."""
 
@@ -94,8 +87,6 @@ class PackedValue:
 
     def unpack(self) -> Any:
         """The tensor, or the array where only the values were kept."""
-        from .tensor import Tensor
-
         tensor = self._unpack(self._value)
         if not isinstance(tensor, Tensor) or tensor.spec is not self._spec:
             came = str(tensor.spec) if isinstance(tensor, Tensor) else type(tensor).__name__

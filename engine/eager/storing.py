@@ -11,8 +11,7 @@ from ..core import watch
 from ..core.rows import RowArray, RowSum
 from ..ops.registry import get_by_type
 from .record import apply
-from .saved import writes
-from .tensor import Leaf, Tensor, array_of
+from .tensor import Leaf, Tensor, array_of, writes
 
 
 def own(held: list[Any], others: int = 0) -> Any:

@@ -7,11 +7,12 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import source, state, watch
+from ..core import source, state, upward, watch
 from ..core.errors import GradientError, ShapeError, UsageError
 from ..core.names import UniqueNames
 from ..core.rows import RowArray, RowUpdate, SelectedRows
@@ -23,7 +24,6 @@ from ..core.vocabulary import current
 from ..ops.readings import Arithmetic
 from .leaving import ToPython
 from .mode import is_grad_enabled
-from .saved import writes
 
 if TYPE_CHECKING:
     from .tape import GradNode
@@ -36,6 +36,10 @@ _making = threading.Lock()
 
 names = UniqueNames()
 """Names of tensors made in this process: ``generated_tensor_0``, ``eager_tmp_0``, …"""
+
+writes: ContextVar[Callable[[Tensor, Any], None] | None] = ContextVar("gradtool_watched_writes", default=None)
+"""What to call before the storage of a tensor is written in place, or None: with the tensor and the array whose values
+it gets, None where these are not known as one array."""
 
 
 @contextmanager
@@ -210,9 +214,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     @property
     def k(self) -> Any:
-        from .record import tensor_ops
-
-        return tensor_ops
+        return upward.part("operators of tensors").tensor_ops
 
     # -- what it is -----------------------------------------------------------------------------------------------
 
@@ -409,9 +411,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
             FreedGraphError: an earlier backward freed what this one needs (a SystemError and RuntimeError).
             InplaceError: a value that is needed was overwritten in place (a RuntimeError).
         """
-        from .calls import backward_from
-
-        backward_from(self, grad_tensor, retain_graph, dump_backward_graph_path)
+        upward.part("backward passes").backward_from(self, grad_tensor, retain_graph, dump_backward_graph_path)
 
     # -- the gradient ---------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core import names, source
+from ..core import names, source, upward
 from ..core.errors import SlotNotFound, did_you_mean
 from ..core.source import NOWHERE, Location
 from ..ops import compat
@@ -412,9 +412,7 @@ class Operator:
         return f"{self.type}({read}) -> {_pairs(self.op.outputs, self.outputs)}"
 
     def __repr__(self) -> str:
-        from .text import operator_text
-
-        return operator_text(self)
+        return str(upward.part("texts of programs").operator_text(self))
 
     def to_string(self, throw_on_error: bool = False) -> str:
         return repr(self)

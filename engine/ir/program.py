@@ -123,15 +123,12 @@ class Program:
 
     def clone(self, for_test: bool = False) -> Program:
         """A copy; with *for_test*, of the forward part only, with dropout and batch_norm in test form."""
-        from .clone import clone
-
-        return clone(self, for_test)
+        copy: Program = upward.part("copies of programs").clone(self, for_test)
+        return copy
 
     def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
         """The program's text, the same as ``str(program)``."""
-        from .text import program_text
-
-        return program_text(self)
+        return str(upward.part("texts of programs").program_text(self))
 
     def __repr__(self) -> str:
         return self.to_string()
@@ -203,9 +200,8 @@ class Program:
         """
         if isinstance(text, bytes):
             return _container_module().program_from(text)  # type: ignore[no-any-return]
-        from .parse import parse_program
-
-        return parse_program(text)
+        program: Program = upward.part("program parser").parse_program(text)
+        return program
 
     def serialize_to_string(self) -> bytes:
         """The program as bytes, in the container of all binary files of gradtool; :meth:`parse_from_string` reads it.
@@ -230,9 +226,8 @@ class Program:
         >>> Program.parse_from_string(Program().to_desc()).num_blocks
         1
         """
-        from .paddle.to_desc import to_desc
-
-        return to_desc(self, feed, fetch)
+        described: bytes = upward.part("Paddle's descriptions").to_desc(self, feed, fetch)
+        return described
 
     def to_json(self, *, sources: bool = True, indent: int | None = None) -> str:
         """The program as JSON, in the form of ``engine/ir/schemas/static-program.json``.
@@ -250,16 +245,13 @@ class Program:
         >>> Program.from_json(Program().to_json()).num_blocks
         1
         """
-        from .to_json import to_json
-
-        return to_json(self, sources=sources, indent=indent)
+        return str(upward.part("programs to JSON").to_json(self, sources=sources, indent=indent))
 
     @staticmethod
     def from_json(text: str | bytes) -> Program:
         """The program that :meth:`to_json` described; raises :class:`FileFormatError` (a ValueError)."""
-        from .from_json import from_json
-
-        return from_json(text)
+        program: Program = upward.part("programs from JSON").from_json(text)
+        return program
 
 
 def _container_module() -> Any:
@@ -533,6 +525,4 @@ class Block(BlockValue):
         return repr(self)
 
     def __repr__(self) -> str:
-        from .text import block_text
-
-        return block_text(self)
+        return str(upward.part("texts of programs").block_text(self))

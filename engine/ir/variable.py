@@ -172,9 +172,7 @@ class Variable(AnyTensor):
         return self.op.loc if self.op is not None and not loc else loc
 
     def __repr__(self) -> str:
-        from .text import variable_text
-
-        return variable_text(self)
+        return str(upward.part("texts of programs").variable_text(self))
 
     def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
         """The variable as one line, with its flags when *with_details* is set."""

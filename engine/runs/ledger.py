@@ -14,8 +14,7 @@ import numpy as np
 
 from ..core import source
 from ..core.source import Location
-from ..eager.saved import writes
-from ..eager.tensor import Tensor
+from ..eager.tensor import Tensor, writes
 from .overwriting import Torn, Write, lay_out
 from .store import Store
 

@@ -20,9 +20,8 @@ from ..core import watch
 from ..core.source import NOWHERE, Location
 from ..eager.parameter import parameters_at
 from ..eager.pylayer import LayerNode
-from ..eager.saved import writes
 from ..eager.tape import GradNode
-from ..eager.tensor import Keep, Leaf, Tensor
+from ..eager.tensor import Keep, Leaf, Tensor, writes
 from .calls import CallRecord, Failure, PassRecord, Pull, flat
 from .ledger import Ledger, guard, stand_guard
 from .numbering import Numbering

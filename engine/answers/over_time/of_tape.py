@@ -14,8 +14,7 @@ from ...core import source, state, watch
 from ...core.listeners import hears
 from ...core.source import NOWHERE, Location
 from ...eager.parameter import TensorParameter, live_parameters, parameters_at
-from ...eager.saved import writes
-from ...eager.tensor import Leaf, Tensor
+from ...eager.tensor import Leaf, Tensor, writes
 from .. import magnitudes
 from .course import Course
 from .extent import Extent, clipping, factor, moved, norm

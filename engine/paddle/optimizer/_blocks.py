@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core import watch
-from gradtool.engine.eager.saved import writes
-from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.eager.tensor import Tensor, writes
 
 BLOCK = 1 << 16
 """Elements in a block."""

@@ -11,7 +11,7 @@ from gradtool.engine.core import watch
 from gradtool.engine.core.source import Location
 from gradtool.engine.core.spec import float32, float64
 from gradtool.engine.eager.recipe import recipes
-from gradtool.engine.eager.saved import writes
+from gradtool.engine.eager.tensor import writes
 from gradtool.engine.eager.unusual import cause, explain_failure
 from gradtool.engine.kernels import quiet
 from gradtool.engine.ops.opdef import OpDef

@@ -24,10 +24,9 @@ from ...core.vocabulary import Titled, speak
 from ...eager.mode import _GradMode, grad_enabled
 from ...eager.parameter import TensorParameter
 from ...eager.recipe import leaves, recipes
-from ...eager.saved import writes
 from ...eager.start import PassRequest, Start
 from ...eager.tape import LossScale, Place, each, keys
-from ...eager.tensor import Leaf, Tensor, array_of
+from ...eager.tensor import Leaf, Tensor, array_of, writes
 from ...eager.unusual import slim, tensor_of, versions_of
 from ...ops.opdef import OpDef
 from ...ops.readings import flatten

@@ -268,7 +268,7 @@ def test_a_program_that_is_run_in_a_loop_has_steps(trained: Any) -> None:
 
 def test_nobody_is_left_watching(gradtool: Run, model: Write) -> None:
     from gradtool.engine.core import watch
-    from gradtool.engine.eager.saved import writes
+    from gradtool.engine.eager.tensor import writes
 
     before = writes.get()
     model(PROGRAM)

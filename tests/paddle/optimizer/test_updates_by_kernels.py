@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gradtool import paddle
-from gradtool.engine.eager.saved import writes
 from gradtool.engine.eager.tape import InplaceError
+from gradtool.engine.eager.tensor import writes
 from gradtool.paddle.optimizer import _steps
 from tests.paddle.optimizer.test_blocks import RULES, arrays, trained
 
