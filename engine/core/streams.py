@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +29,7 @@ CHUNK = 1 << 14
 """Elements that longer formulas are computed for at a time: what is in between stays in the processor's cache."""
 
 HOSTED = 1 << 128
-"""Where in the counter the blocks of :meth:`Draws.host` begin: far behind all that a stream can take."""
+"""Where in the counter the blocks of :meth:`Stream.host` begin: far behind all that a stream can take."""
 
 UNIT = 2.0**-53
 
@@ -45,7 +46,7 @@ class Position(NamedTuple):
     counter: int
 
 
-class Draws:
+class Draws(ABC):
     """Distributions over the words that a subclass gives.
 
     Attributes:
@@ -54,13 +55,9 @@ class Draws:
 
     xp: Any = np
 
+    @abstractmethod
     def words(self, count: int) -> Any:
         """The next *count* words: an array of uint64. What is left of the last block is nobody's."""
-        raise NotImplementedError
-
-    def host(self) -> np.random.Generator:
-        """NumPy's generator on blocks of its own, for what is drawn until something holds; takes one block."""
-        raise NotImplementedError
 
     def random(self, shape: Shape = ()) -> Any:
         """Numbers from 0 up to but without 1, in steps of 2⁻⁵³."""
@@ -198,6 +195,10 @@ class Stream(Draws):
             return generator.random(blocks * BLOCK)[:count].reshape(dims)  # as of any stream, in one pass
 
     def host(self) -> np.random.Generator:
+        """NumPy's generator on blocks of its own, for what is drawn until something holds; takes one block.
+
+        Operators that need it compute on the host, where every stream is one of these.
+        """
         with self._lock:
             seed, counter = self._position
             self._position, self._generator = Position(seed, counter + 1), None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import subprocess
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ..core.command_errors import CommandError, PackageNeeded
 from ..files import unfinished
@@ -45,11 +46,44 @@ def check_out(text: str) -> Iterator[str]:
     with unfinished.folder() as copy:
         archive = _output(top, "archive", "--format=tar", commit)
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            tar.extractall(copy, filter="data")
+            unpack(tar, copy)
         there = os.path.join(copy, inside)
         if not os.path.isfile(there):
             raise CommandError(f"there is no {inside.as_posix()} in revision {revision}")
         yield there + colon + function
+
+
+def unpack(tar: tarfile.TarFile, folder: str) -> None:
+    """Write the files, folders and symbolic links of an archive that git made; nothing is written outside of *folder*.
+
+    ``TarFile.extractall`` takes no filter before Python 3.11.4. Links come last, so that no file is written through
+    one. A link that leads out of the folder is skipped: its target belongs to no revision.
+
+    Raises:
+        CommandError: a name in the archive is absolute or leads out of the folder.
+    """
+    links = []
+    for member in tar:
+        name = PurePosixPath(member.name)
+        if name.is_absolute() or ".." in name.parts:
+            raise CommandError(f"the revision holds {member.name!r}, which is no path inside of the repository")
+        path = os.path.join(folder, *name.parts)
+        if member.issym():
+            links.append((path, member.linkname))
+        elif member.isdir():
+            os.makedirs(path, exist_ok=True)
+        elif member.isfile() and (content := tar.extractfile(member)) is not None:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                shutil.copyfileobj(content, file)
+            os.chmod(path, 0o755 if member.mode & 0o100 else 0o644)
+    for path, target in links:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.symlink(target, path)
+    top = os.path.realpath(folder)
+    outside = [path for path, _ in links if os.path.commonpath([top, os.path.realpath(path)]) != top]
+    for path in outside:
+        os.unlink(path)
 
 
 def _git(folder: str, *words: str, otherwise: str) -> str:

@@ -5,6 +5,7 @@ What is not compiled (Python, shapes that depend on values) runs between the par
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ LONGEST = 256
 """Instructions of a part whose results are measured."""
 
 
-class CompiledQuestion(Compilation):
+class CompiledQuestion(Compilation, ABC):
     """A plan compiled for a question."""
 
     def told(self, regs: list[Any]) -> Iterator[Heard]:
@@ -59,13 +60,13 @@ class CompiledQuestion(Compilation):
             regs[r] = value
         return self.run_stepwise(part, seen, regs, arrays)
 
+    @abstractmethod
     def is_answer(self, part: Any, seen: Seen) -> bool:
         """Return whether what a part returned is the answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def events(self, part: Any, seen: Seen) -> list[Heard]:
         """Yield the events of a part that returned the answer."""
-        raise NotImplementedError
 
     def array_filter(self, part: Any, seen: Seen | None) -> Callable[[int], bool]:
         """Return which of a part's instructions are reported with arrays, by index."""

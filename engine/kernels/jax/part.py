@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
@@ -56,7 +57,7 @@ class ValuesNeeded(Exception):
         self.error = error
 
 
-class PlanPart:
+class PlanPart(ABC):
     """A range of instructions of *plan*.
 
     Attributes:
@@ -77,9 +78,9 @@ class PlanPart:
         self.outs = sorted(r for r in written & later if r >= 0)
         self.dead = [r for r in self.ins if r not in later]
 
+    @abstractmethod
     def __call__(self, regs: list[Any]) -> Seen:
         """Carry them out."""
-        raise NotImplementedError
 
 
 class HostedPart(PlanPart):

@@ -154,6 +154,13 @@ def test_a_revision_is_read_with_what_it_imports(gradtool: Run, repository: Path
     )
 
 
+def test_a_revision_with_a_link_to_elsewhere_is_read(gradtool: Run, repository: Path) -> None:
+    (repository / "data").symlink_to("/nowhere/data")
+    git("add", "data")
+    git("commit", "-q", "-m", "data of one machine")
+    assert gradtool("diff", "src/train.py@HEAD").code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
