@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
@@ -62,26 +62,36 @@ def unpack(tar: tarfile.TarFile, folder: str) -> None:
     Raises:
         CommandError: a name in the archive is absolute or leads out of the folder.
     """
-    links = []
+    links = {}
     for member in tar:
         name = PurePosixPath(member.name)
         if name.is_absolute() or ".." in name.parts:
             raise CommandError(f"the revision holds {member.name!r}, which is no path inside of the repository")
         path = os.path.join(folder, *name.parts)
         if member.issym():
-            links.append((path, member.linkname))
+            links[path] = member.linkname
         elif member.isdir():
             os.makedirs(path, exist_ok=True)
-        elif member.isfile() and (content := tar.extractfile(member)) is not None:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "wb") as file:
-                shutil.copyfileobj(content, file)
-            os.chmod(path, 0o755 if member.mode & 0o100 else 0o644)
-    for path, target in links:
+        elif member.isfile():
+            _write_file(tar, member, path)
+    _make_links(links, os.path.realpath(folder))
+
+
+def _write_file(tar: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
+    content = tar.extractfile(member)
+    assert content is not None  # it is a file
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        shutil.copyfileobj(content, file)
+    os.chmod(path, 0o755 if member.mode & 0o100 else 0o644)
+
+
+def _make_links(links: Mapping[str, str], folder: str) -> None:
+    """Make links by path, and remove those that lead out of *folder*, which may be through other links."""
+    for path, target in links.items():
         os.makedirs(os.path.dirname(path), exist_ok=True)
         os.symlink(target, path)
-    top = os.path.realpath(folder)
-    outside = [path for path, _ in links if os.path.commonpath([top, os.path.realpath(path)]) != top]
+    outside = [path for path in links if os.path.commonpath([folder, os.path.realpath(path)]) != folder]
     for path in outside:
         os.unlink(path)
 
