@@ -95,7 +95,6 @@ def pytest_collection_finish() -> None:
     """What was collected stays until the end: collections of garbage need not go through it again and again."""
     gc.set_threshold(50_000)  # as commands have it, see cli/main.py
     gc.enable()
-    gc.collect()
     gc.freeze()
 
 

@@ -12,6 +12,7 @@ module          what lives there
 ``gradcheck``   gradients compared with differences; ``checking``: of what; ``kinks``: where there is no derivative
 ``double``      a written-down run (``engine/runs``) computed again in double precision at other values
 ``stats``       sizes of gradients, and how they change with depth
+``depth``       which weights are used one behind another
 ``saved``       what backward keeps alive
 ``profile``     what operators take
 ``flow``        what depends on what, found by changing values

@@ -20,6 +20,7 @@ from . import checking, retold
 from . import profile as timing
 from . import stats as health
 from .coverage import FORWARD_IS_OVER, Coverage
+from .depth import calls_of_nodes, calls_of_program
 from .events import Adapter
 from .gradcheck import GradcheckStory
 from .nan import Hunt, NanStory
@@ -187,8 +188,9 @@ def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
             if leaf in parameters:
                 name = parameters[leaf].layer_path or leaf.name
                 lines.append(health.parameter(name, parameters[leaf].array, gradient, leaf))
-        return health.story(lines, gatherer, scale=loss_scale(nodes_behind([loss])))
-    return health.story(lines, gatherer)
+        nodes = nodes_behind([loss])
+        return health.story(lines, gatherer, scale=loss_scale(nodes), calls=calls_of_nodes(nodes))
+    return health.story(lines, gatherer, calls=calls_of_program(loss.block.program.global_block().ops))
 
 
 def saved(model: Any, feed: Mapping[str, Any] | None = None) -> SavedStory:

@@ -14,6 +14,7 @@ from ..core.source import Location
 from ..core.summary import Measured
 from ..view.graph import BACKWARD
 from . import magnitudes, numbers
+from .depth import ForwardCall, find_longest_row
 from .events import Begin, End, Inside, OpEvent, part_of
 from .numbers import Numbers
 
@@ -113,11 +114,13 @@ class StatsStory(Result):
         parameters: in the order of their first use.
         operators: gradient operators in the order of the run; none where nobody listened to them.
         scale: what a scaler multiplied the loss by, and divides gradients by before the update.
+        row: the origins of the weights that are used one behind another (``depth.py``); None for all parameters.
     """
 
     parameters: list[Line]
     operators: list[Line]
     scale: float = 1.0
+    row: Sequence[Any] | None = None
 
     @property
     def layers(self) -> list[Line]:
@@ -136,7 +139,7 @@ class StatsStory(Result):
     @property
     def course(self) -> Trend | None:
         """Return how norms rise or fall with depth, however little; None where they do not do so in order."""
-        deep = [p for p in self.parameters if p.gradient is not None and len(p.shape) > 1 and p.gradient.norm > 0]
+        deep = [p for p in self._find_row() if p.gradient is not None and len(p.shape) > 1 and p.gradient.norm > 0]
         if len(deep) < 4:
             return None
         logs = np.log10([p.gradient.norm for p in deep if p.gradient is not None])
@@ -147,6 +150,11 @@ class StatsStory(Result):
             return None
         kind, ends = "vanishing" if span > 0 else "exploding", (deep[0].name, deep[-1].name)
         return Trend(kind, 10 ** float(-slope), *ends, span)
+
+    def _find_row(self) -> Sequence[Line]:
+        """Return the parameters that are used one behind another."""
+        lines = {p.origin: p for p in self.parameters}
+        return self.parameters if self.row is None else [lines[origin] for origin in self.row]
 
     def worst(self, count: int, of: Sequence[Line] | None = None) -> list[Line]:
         """The lines to look at first."""
@@ -233,11 +241,13 @@ def story(
     gatherer: Gatherer,
     name: Callable[[Line], str] | None = None,
     scale: float = 1.0,
+    calls: Iterable[ForwardCall] = (),
 ) -> StatsStory:
     """The answer.
 
     Args:
         name: gives the names of operators.
+        calls: of the forward pass, for how sizes change with depth.
         scale: what a scaler multiplied the loss by, and divides gradients by before the update.
     """
     operators, parameters = gatherer.operators, list(parameters)
@@ -245,4 +255,5 @@ def story(
         line.scale = scale
     for line in operators if name is not None else ():
         line.name = name(line)  # type: ignore[misc]
-    return StatsStory(parameters, operators, scale)
+    row = find_longest_row(calls, [line.origin for line in parameters if len(line.shape) > 1])
+    return StatsStory(parameters, operators, scale, row)

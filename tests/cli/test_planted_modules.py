@@ -132,7 +132,7 @@ def check(folder: Path, names: Sequence[str]) -> None:
 @pytest.mark.parametrize("file", DATA)
 def test_no_command_runs_what_lies_beside_data(planted: Path, file: str) -> None:
     commands = [name for name in every() if name not in WITHOUT_A_MODEL]
-    taken = sampled(commands, lambda name: f"{name} {file}", one_in=6)
+    taken = sampled(commands, lambda name: f"{name} {file}", one_in=12)
     codes, names = run(planted, *(line_of(name, file) for name in taken))
     check(planted, names)
     assert set(codes) <= CODES[file]

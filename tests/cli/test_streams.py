@@ -74,7 +74,7 @@ FOR_ALL = ("stdout full", "all closed")
 FEW = ["backward", "why", "graph", "explain --ops"]
 """For the other streams, which are met where these are: in what writes for all commands."""
 
-TAKEN = sampled([(c, r) for c in every() for r in FOR_ALL], str, one_in=4, family=lambda pair: pair[1])
+TAKEN = sampled([(c, r) for c in every() for r in FOR_ALL], str, one_in=8, family=lambda pair: pair[1])
 """The other commands are tried with one of these streams or with none; all with both by ``--whole``."""
 
 

@@ -98,7 +98,7 @@ COMMANDS = ("", "check", "why", "nan", "stats", "stats --memory", "flow", "gradc
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("terminals", TERMINALS)
-@pytest.mark.sampled(3, "command")
+@pytest.mark.sampled(4, "command")
 def test_streams_are_as_without_gradtool(tmp_path: Path, command: str, terminals: tuple[bool, bool]) -> None:
     (tmp_path / "model.py").write_text(SCRIPT, "utf-8")
     plain = seen_by([sys.executable, "model.py", "--plain"], tmp_path, terminals)

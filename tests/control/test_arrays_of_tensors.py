@@ -207,6 +207,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.sampled(3, "model")
 @pytest.mark.parametrize("order", [1, 2, 3])
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_programs_equal_plain_python(model: Callable[..., Any], order: int) -> None:

@@ -15,7 +15,7 @@ PAGES = [p for p in FOLLOWED if not needs_torch(p.read_text(encoding="utf-8"))]
 """Those whose scripts import torch are followed in ``tests/live_torch``."""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT / "docs").as_posix())
 def test_a_page_prints_what_its_commands_print(page: Path) -> None:
     text = page.read_text(encoding="utf-8")

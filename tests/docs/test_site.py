@@ -18,6 +18,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urljoin
 
+from tests.sampling import sampled
 from tests.viz.chromium import Page, browser
 
 ROOT = Path(__file__).parents[2]
@@ -126,7 +127,8 @@ def test_the_site_builds_strictly_and_every_page_can_be_read(tmp_path: Path) -> 
             page = chromium.page(home + "404.html", width=WIDTH, prefers_color_scheme=preference)
             assert page.run("document.body.dataset.mdColorScheme") == scheme
             page.run("localStorage.clear()")
-        bad = {name: what for name in pages if (what := defects(page, home + name, home))}
+        read = sampled(pages, str, 3, lambda name: name.rpartition("/")[0])
+        bad = {name: what for name in read if (what := defects(page, home + name, home))}
     assert bad == {}
 
 

@@ -28,7 +28,7 @@ def test_nothing_but_the_one_error(kind: str) -> None:
     assert not failures, "\n".join(map(str, failures[:10]))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", reading.READERS)
 def test_sound_files_are_read_and_most_changed_ones_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cases are worth something: without a change nothing is refused, with one most are."""

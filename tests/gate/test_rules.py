@@ -50,6 +50,7 @@ def test_the_rules_are_the_folder() -> None:
     assert len({r.name for r in RULES.values()}) == len(RULES)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("code", RULES)
 def test_the_wrong_example_has_the_finding(code: str, tmp_path: Path) -> None:
     rule = RULES[code]

@@ -66,6 +66,7 @@ def test_kinds_and_programs_are_many() -> None:
     assert len(programs()) >= 60
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_kind_has_places_and_changes_text_alone(kind: Kind) -> None:
     found = 0

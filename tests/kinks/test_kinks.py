@@ -17,7 +17,7 @@ from tests.kinks.known import CHOOSING, FIXED, KNOWN
 from tests.sampling import sampled
 
 SEEDS = range(8)
-ONE_IN = 16
+ONE_IN = 32
 
 
 @pytest.fixture(autouse=True)

@@ -96,7 +96,7 @@ def cases_of(op: OpDef, *dtypes: str) -> Iterator[Case]:
         yield case
 
 
-ONE_IN = 12
+ONE_IN = 18
 """The part of the cases that the test command takes, of each operator: one of so many."""
 
 
@@ -120,7 +120,7 @@ def each_case(
     One test a file, not one an operator or a case: what runs a test costs more than most cases do. All cases are tried;
     those that fail are reported together, each with its name.
 
-    The test command takes one case in twelve of each operator, and other cases in other tests; ``--whole`` takes all.
+    The test command takes one case in eighteen of each operator, and other cases in other tests; ``--whole`` takes all.
 
     Args:
         dtypes: the floating-point types; both when none is named. With a complex one, the real numbers of samples

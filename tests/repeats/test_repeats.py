@@ -9,7 +9,7 @@ from gradtool.engine.loading.loader import Request
 from . import CASES, QUESTIONS, RUNS, text
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("name", CASES)
 def test_a_question_answers_rightly_or_names_what_cannot_be_repeated(name, question, tmp_path):

@@ -18,7 +18,7 @@ PADDLE_ALONE = re.compile(
 QUESTIONS = ((), ("why",), ("check",), ("nan",), ("stats",), ("stats", "--memory"), ("stats", "--time"))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", names())
 def test_answers_about_a_script_of_torch_use_its_words(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -16,7 +16,7 @@ from .table import RECORDED, decided
 
 NOTED = decided()
 
-ONE_IN = 12
+ONE_IN = 24
 """The part of the pairs of types that the test command takes in programs: of each first type one of so many."""
 
 ELSEWHERE = {
@@ -48,7 +48,9 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_types_of_a_call(call: str) -> None:
-    taken = sampled(kinds_of(call), lambda types: f"dynamic {call} {types}", 6, lambda types: types[0] if types else "")
+    taken = sampled(
+        kinds_of(call), lambda types: f"dynamic {call} {types}", 12, lambda types: types[0] if types else ""
+    )
     wrong = []
     for cell in (table.cell(call, types) for types in taken):
         expected = NOTED.get((call, cell.types), cell.theirs)

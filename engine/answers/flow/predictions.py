@@ -59,13 +59,23 @@ def predicted(run: Timeline, learned: Collection[int]) -> Predicted:
     """
     if run.loss is None:
         return Predicted()
-    moving = downstream(run, learned)
+    moving = downstream(run, learned, _passes_gradients(run))
     data = _data(run, learned)
     outputs = _compared(run, moving, data)
     labelled = bool(outputs)
     if not labelled:
         outputs = _rowwise(run, moving, data)
     return Predicted(outputs, _inputs(run, outputs, moving, data), labelled)
+
+
+def _passes_gradients(run: Timeline) -> Callable[[Entry], bool]:
+    """Return the condition that a gradient came back through an operator: what a target network gives is a target.
+
+    A run without a backward pass has none: then each operator counts.
+    """
+    if not any(entry.backward for entry in run.entries):
+        return lambda entry: True
+    return lambda entry: entry.pair != NOBODY
 
 
 def _data(run: Timeline, learned: Collection[int]) -> set[int]:

@@ -36,6 +36,7 @@ class _Zero(Generic[V, C]):
         at_rest: whether the loss and all its slopes are 0 by themselves.
         asked: whether the answer is shown whole.
         before: of the last layer of several, where fixed places alone are read, its like in those before.
+        of_parameter: whether it is the gradient of a parameter, not of data.
     """
 
     death: Death[V, C]
@@ -45,6 +46,7 @@ class _Zero(Generic[V, C]):
     at_rest: bool
     asked: bool
     before: tuple[str, ...] = ()
+    of_parameter: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,10 @@ class Amounts(Generic[V, C]):
             answer = self.sizes.vanished(base, death, outer, asked)
         else:
             before = self._last_ones.get(subject.name, ()) if death.use.type in FIXED else ()
-            answer = self._judge_zero(base, _Zero(death, death.use, death.killer, slopes, at_rest, asked, before))
+            answer = self._judge_zero(
+                base,
+                _Zero(death, death.use, death.killer, slopes, at_rest, asked, before, subject.is_parameter),
+            )
         return replace(answer, path=self._path(subject, outer)) if asked else answer
 
     def _judge_zero(self, base: Answer, zero: _Zero[V, C]) -> Answer:
@@ -233,6 +238,8 @@ class Amounts(Generic[V, C]):
         if piece is None:
             return now
         said = f"the second derivative of {piece[0]} is zero everywhere: at {source.short(piece[1])}"
+        if not zero.of_parameter:  # where a penalty of gradients is taken: what is trained has answers of its own
+            return replace(now, said=said, cause=piece[1], finding=False, label=BY_STRUCTURE)
         return replace(now, said=said, cause=piece[1], advice=_SMOOTH)
 
     def _piece(self, use: Use[V, C], culprit: int | None) -> tuple[str, Location] | None:

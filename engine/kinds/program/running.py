@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...answers import checking, profile, stats, under_watch
+from ...answers.depth import calls_of_program
 from ...answers.fused import FusedStory, StepClock, nothing
 from ...answers.why.statistics import kept_in_program
 from ...autodiff.backward import append_backward
@@ -54,7 +55,8 @@ def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any,
         if p.name in held and p not in kept
     ]
     names = model.names()
-    return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name))
+    calls = calls_of_program(model.program.global_block().ops)
+    return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name), calls=calls)
 
 
 def measure_costs(

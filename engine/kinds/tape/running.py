@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...answers import checking, profile, stats, under_watch
+from ...answers.depth import calls_of_nodes
 from ...answers.fused import FusedStory, nothing
 from ...core import vocabulary
 from ...core.notes import Notes
@@ -55,7 +56,9 @@ def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, An
     ]
     names = model.names()
     scale = loss_scale(model.nodes)
-    return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name), scale)
+    return stats.story(
+        lines, gatherer, lambda line: names.operators.get(line.origin, line.name), scale, calls_of_nodes(model.nodes)
+    )
 
 
 def measure_costs(model: TapeModel, calls: Any, repeats: int, feed: str | None, notes: Notes) -> profile.ProfileStory:

@@ -179,6 +179,7 @@ def test_the_command_evaluates_with_trust_only(here: Path) -> None:
     assert gradtool("debug", "model.py", "--trust")[0] == 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model", ["m.py '", "n" * 10_000, "In[" + "n" * 10_000, "n\0", "evil.py --watch x"])
 def test_the_model_that_a_file_names_is_not_looked_for(here: Path, model: str) -> None:
     lines = saved_with(["list"]).replace('"model": "model.py"', f'"model": {json.dumps(model)}')
