@@ -46,6 +46,9 @@ _COMPARING: Final = frozenset(
 )
 """Losses, which compare what they read first with what they read second."""
 
+_DIFFERENCES: Final = frozenset(("huber_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "squared_error"))
+"""Of these, those that take both sides alike: which one is cut does not matter."""
+
 _FAR: Final = 400
 """Values that are looked at for one cut."""
 
@@ -202,7 +205,7 @@ class MeantCuts(Generic[V, C]):
         """Return whether a loss compares a value with a constant."""
         kind = self._reasons.flow.call_type(call)
         if kind in _COMPARING:
-            return read[0] is None or not same(read[0], constant)
+            return kind in _DIFFERENCES or read[0] is None or not same(read[0], constant)
         if kind == "elementwise_sub":
             return self._is_read_by(written, _DISTANCES) or any(map(self._is_squared, written))
         if kind not in ("elementwise_mul", "elementwise_div") or not self._ends_in_loss(written):

@@ -376,10 +376,20 @@ class _Look(Generic[V, C]):
     def _guess_levels(self) -> Sequence[Level | None]:
         """Return what the call gives, in units of what arrives, if that has the same sizes and other signs."""
         now = self.now
-        if now.again is None or not self.reading:
+        if not self.reading:
             return [None] * len(now.given)
+        if now.again is None:
+            return [self._guess_bias(i) for i in range(len(now.given))]
         probe = {w: None if g is None else scrambled(g, self.strongest) for w, g in now.arriving.items()}
         return [None if g is None else measured(g) for g in now.again(probe)]
+
+    def _guess_bias(self, i: int) -> Level | None:
+        """Return the same of a bias, which gets sums of what arrives, whatever the operator is; None of all else."""
+        g = self.now.given[i]
+        if g is None or self.now.slots[i].lower() != "bias":
+            return None
+        level = measured(g)
+        return level._replace(largest=math.sqrt(self.size / level.elements)) if level.elements else None
 
     def level(self, i: int) -> Level:
         """Of what the call gives, with the doubt that what arrives passes on."""
