@@ -183,6 +183,7 @@ def answer_hit(answer: Answer, loss: str = "") -> Hit:
         explanation,
         answer.advice,
         answer.certain,
+        Severity.NOTE if answer.untrained else None,
         places=[*answer.places, *((("the operator", answer.cut_at),) if answer.cut_at else ())],
         numbers={} if answer.gradient is None else answer.gradient.name_values(),
     )
@@ -208,7 +209,7 @@ def look_for_facts(*kinds: FactKind, declared: str = "") -> Callable[[Evidence, 
         for fact in story.facts:
             if fact.kind in kinds and (fact.certain or options.get(declared)):
                 message = f"step {fact.step}: {fact.message}" if fact.step else fact.message
-                numbers = {"step": fact.step} if fact.step else {}
+                numbers = {**fact.numbers} | ({"step": fact.step} if fact.step else {})
                 yield Hit(fact.subject, message, fact.loc, (), fact.said, fact.advice, numbers=numbers)
 
     return look

@@ -4,7 +4,7 @@ computed again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..ir.program import Program
 from ..ir.strip import forward_part
 from ..ir.variable import Variable
 from ..runs.branch import Branch
+from ..runs.calls import flat
 from ..runs.recorder import Recorder
 from ..runs.repeating import find_stop, find_unrepeated
 from ..runs.timeline import NOBODY, Timeline
@@ -60,7 +61,16 @@ def probe_without_layers(
     unrepeated = find_unrepeated(run, again) or find_stop(run, {*found.inputs, *learned}, found.outputs)
     if unrepeated is not None:
         return str(unrepeated)
-    return _probe(evaluated(run), found, learned, model, modeless=True, inside=_values_between(run, given))
+    inside, kept = _values_between(run, given), _values_kept(run, recorder)
+    return _probe(evaluated(run), found, learned, model, modeless=True, inside=inside, kept=kept)
+
+
+def _values_kept(run: Timeline, recorder: Recorder) -> list[Any]:
+    """Return the values that operators read which are no part of the run, as running statistics are made."""
+    made, store = {n for entry in run.entries for n in entry.made}, recorder.store
+    others = (call for call in recorder.calls_before_pass if made.isdisjoint(flat(call.outs)))
+    numbers = {n for call in others for n in flat(call.operands)}
+    return [store.get(n) for n in sorted(numbers) if n in store]
 
 
 def _values_between(run: Timeline, given: Mapping[int, Iterable[int]]) -> set[int]:
@@ -219,6 +229,7 @@ def _probe(
     *,
     modeless: bool,
     inside: Collection[int] = (),
+    kept: Sequence[Any] = (),
 ) -> Probe | str:
     if not found.outputs:
         return NO_PREDICTION
@@ -240,6 +251,7 @@ def _probe(
         loc=run.entries[maker].loc if maker != NOBODY else (),
         modeless=modeless,
         inside=inside,
+        kept=kept,
         loss_inside="" if found.labelled else NO_LABEL,
     )
 

@@ -251,7 +251,8 @@ def rate(value: str) -> Sites:
         for call, *_ in _optimizers(text):
             rates = [k.value for k in call.keywords if k.arg == "learning_rate"] or call.args[:1]
             if rates:
-                yield text.put(rates[0], value)
+                edit = text.put(rates[0], value)
+                yield replace(edit, other=(*edit.other, call.lineno))
             else:
                 start, _ = text.span(call.func)
                 end = start + len(text.of(call.func)) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...core.source import NOWHERE, Location
@@ -39,6 +40,7 @@ class Fact:
         certain: whether the program shows that it is not meant; if not, *doubt* says what would have to be known.
         said: sentences that say more.
         advice: what would mend it, or empty.
+        numbers: what was measured, by name.
         step: the number of the backward pass that shows it, where that is not the last one; 0 for that one.
     """
 
@@ -50,6 +52,7 @@ class Fact:
     doubt: str = ""
     said: tuple[str, ...] = ()
     advice: str = ""
+    numbers: Mapping[str, float] = field(default_factory=dict)
     step: int = 0
 
 

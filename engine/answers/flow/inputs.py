@@ -11,6 +11,7 @@ from .fact import Fact, FactKind
 from .order import triangle
 from .perturb import at, changed
 from .probe import Probe, any_differs
+from .sizes import measure
 from .spread import Array
 
 _SEEDS = (0, 1, 2, 3)
@@ -91,12 +92,15 @@ def _whole(probe: Probe, index: int, rng: np.random.Generator) -> Fact:
     message = f"{x.name} has no influence on the output of {probe.name}"
     if probe.recording.inputs[index] is None:
         return Fact(FactKind.WITHOUT, x.name, f"{message}: no operator reads it", probe.loc)
-    spread = probe.recording.spread({index: changed(x.array, np.ones(x.array.shape, bool), rng)})
-    end = spread.dies_at
+    other = changed(x.array, np.ones(x.array.shape, bool), rng)
+    end = probe.recording.spread({index: other}).dies_at
+    influence = measure(x.name, [(x.array, other)], "the output", ())
     if end is None:
-        return Fact(FactKind.WITHOUT, x.name, message, probe.loc)
-    said = (f"{end.name} gives the same, whatever it is",)
-    return Fact(FactKind.WITHOUT, x.name, f"{message}: it ends at {end.type}", end.loc, said=said)
+        said: tuple[str, ...] = (influence.sentence,)
+        return Fact(FactKind.WITHOUT, x.name, message, probe.loc, said=said, numbers=influence.numbers)
+    said = (f"{end.name} gives the same, whatever it is", influence.sentence)
+    message = f"{message}: it ends at {end.type}"
+    return Fact(FactKind.WITHOUT, x.name, message, end.loc, said=said, numbers=influence.numbers)
 
 
 def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fact]:
@@ -210,7 +214,11 @@ def _gets_out(mask: Array, places: Array) -> bool:
 
 def _padded(probe: Probe, index: int, mask: int, places: Array, rng: np.random.Generator) -> Fact:
     x = probe.inputs[index]
-    spread = probe.recording.spread({index: changed(x.array, _over(places, x.array), rng)})
+    other = changed(x.array, _over(places, x.array), rng)
+    spread = probe.recording.spread({index: other})
+    pairs = zip(probe.outputs, probe.run({index: other}), strict=False)
+    came = [_hide_places(places, a, b) for a, b in pairs if a.ndim and a.shape == b.shape]
+    influence = measure("what is hidden", [(x.array, other)], "the rest of the output", came)
     loc, where = probe.loc, ""
     for entry in spread.entries:
         if any(_gets_out(spread.masks[n], places) for n in entry.made if n in spread.masks):
@@ -221,6 +229,15 @@ def _padded(probe: Probe, index: int, mask: int, places: Array, rng: np.random.G
         x.name,
         f"{x.name} where {probe.inputs[mask].name} hides it changes what {probe.name} gives elsewhere{where}",
         loc,
-        said=("by either reading of the mask: what is 0, or what is 1, is hidden",),
+        said=("by either reading of the mask: what is 0, or what is 1, is hidden", influence.sentence),
         advice="mask what is summed up, averaged or attended to",
+        numbers=influence.numbers,
     )
+
+
+def _hide_places(places: Array, before: Array, after: Array) -> tuple[Array, Array]:
+    """Return what an output gives beside the *places* of samples and steps, before a change and after it."""
+    if before.shape[:2] != places.shape:
+        return before, after
+    inside = _over(places, before)
+    return np.where(inside, 0, before), np.where(inside, 0, after)

@@ -12,6 +12,7 @@ from ...core import source
 from ...runs.timeline import NOBODY, Entry, Timeline
 from .fact import Fact, FactKind
 from .perturb import swapped
+from .sizes import ChangeSize, measure
 from .spread import Array, Spread, upstream
 
 COMPARED = {
@@ -211,8 +212,15 @@ def _fact(run: Timeline, compared: Compared, spread: Spread) -> Fact:
     if compared.is_of_numbers:
         message = f"the prediction sees the steps of {name} that it is to forecast, through {place.type}"
         advice = "mask what comes after each step; pad convolutions on the left alone"
-    said = (f"compared at {source.short(compared.entry.loc)}",)
-    return Fact(FactKind.LABEL, name, message, place.loc, said=said, advice=advice)
+    influence = _measure(spread, compared, name)
+    said = (f"compared at {source.short(compared.entry.loc)}", influence.sentence)
+    return Fact(FactKind.LABEL, name, message, place.loc, said=said, advice=advice, numbers=influence.numbers)
+
+
+def _measure(spread: Spread, compared: Compared, name: str) -> ChangeSize:
+    """Return how much a change of the label changes the prediction."""
+    given, came = ((spread.before(n), spread.after(n)) for n in (compared.root, compared.prediction))
+    return measure(name if compared.is_of_numbers else "the label", [given], "the prediction", [came])
 
 
 def _column(run: Timeline, compared: Compared) -> Fact | None:

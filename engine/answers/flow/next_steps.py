@@ -13,6 +13,7 @@ from .fact import Fact, FactKind
 from .labels import LEAST_BITS, Compared, find_label_comparisons
 from .order import find_meeting
 from .perturb import at, swapped
+from .sizes import measure
 from .spread import Array, Spread, upstream
 
 _ADVICE = (
@@ -84,13 +85,19 @@ def _judge(run: Timeline, compared: Compared, number: int, unchecked: list[str])
     before = int(np.flatnonzero(by_step[: steps - 1])[-1])
     place = find_meeting(spread, steps, steps - 1) or compared.entry
     name = run.values[number].name or "the input"
+    came = spread.before(compared.prediction), spread.after(compared.prediction)
+    influence = measure(f"step {steps - 1}", [(array, other)], "the predictions", [came])
     return Fact(
         FactKind.FUTURE,
         name,
         f"the prediction at step {before} depends on {name} at step {steps - 1} through {place.type}",
         place.loc,
-        said=(f"its label is the next step of {name}: {compared.entry.type}, {source.short(compared.entry.loc)}",),
+        said=(
+            f"its label is the next step of {name}: {compared.entry.type}, {source.short(compared.entry.loc)}",
+            influence.sentence,
+        ),
         advice=_ADVICE,
+        numbers=influence.numbers,
     )
 
 

@@ -20,6 +20,7 @@ from .fact import Fact, FactKind
 from .perturb import at, changed
 from .predictions import downstream
 from .probe import Probe
+from .sizes import measure
 from .spread import Array, Spread, upstream
 
 LARGE = 1e3
@@ -108,6 +109,10 @@ def _fact(
     if mask is not None and mask.is_off and mask.loc:
         said.append(f"it is seen first at {source.short(loc)}")
         loc = mask.loc
+    other = changed(array, at(array, s.axis, step), np.random.default_rng(0))
+    came = [np.moveaxis(a, s.axis, 0)[before] for a in (probe.outputs[s.output], probe.run({s.index: other})[s.output])]
+    influence = measure(f"step {step}", [(array, other)], f"the output at step {before}", [(came[0], came[1])])
+    said.append(influence.sentence)
     return Fact(
         FactKind.FUTURE,
         probe.inputs[s.index].name,
@@ -117,6 +122,7 @@ def _fact(
         "" if mask is not None else "whether it is meant to be causal (causal = 1 says that it is)",
         tuple(said),
         "mask what comes after: scores + triu(full([T, T], -inf), 1), before the softmax over the last axis",
+        influence.numbers,
     )
 
 

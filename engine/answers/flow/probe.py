@@ -71,6 +71,7 @@ class Probe(ABC):
         loc: where it was called.
         fixed_batch: whether something in it says which axis holds the samples, by its definition.
         inside: of a recorded run, the numbers of values that layers compute which are asked themselves.
+        kept: of a recorded run, the values that the file reads for something else than its outputs.
         modeless: whether what it computes would be the same in evaluation mode, as nothing tells it of a mode.
         loss_inside: why it may be no prediction alone, so that samples may well meet in it; or empty.
         line_of: gives the line of the file that made an array which was there before the call.
@@ -82,6 +83,7 @@ class Probe(ABC):
     fixed_batch: bool = field(default=False, kw_only=True)
     modeless: bool = field(default=False, kw_only=True)
     inside: Collection[int] = field(default=(), kw_only=True)
+    kept: Sequence[Array] = field(default=(), kw_only=True)
     loss_inside: str = field(default="", kw_only=True)
     line_of: Callable[[Any], Location] = field(default=lambda array: NOWHERE, kw_only=True)
 

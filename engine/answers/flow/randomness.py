@@ -10,6 +10,7 @@ from ...runs.bound import draws_nothing
 from ...runs.timeline import Entry
 from .fact import Fact, FactKind
 from .probe import Probe, ProbedCall, any_differs
+from .sizes import measure
 from .spread import differing, upstream
 
 _SWITCHED = frozenset({"dropout", "dropout_nd", "alpha_dropout", "rrelu", "bernoulli", "bernoulli_p"})
@@ -52,6 +53,8 @@ def _differs(one: ProbedCall, two: ProbedCall, entry: Entry, again: Entry) -> bo
 def _fact(probe: Probe, entry: Entry) -> Fact:
     readers = [e.type for e in probe.recording.timeline.entries if not set(entry.made).isdisjoint(e.inputs)]
     certain = entry.type in _SWITCHED or any(r in _COMPARING for r in readers)
+    again = zip(probe.outputs, probe.run(seed=1), strict=False)
+    influence = measure("the seed", [(0, 1)], "the output", [(a, b) for a, b in again if a.shape == b.shape])
     advice = "pass training=self.training to it" if entry.type == "dropout" else "draw only where self.training is true"
     return Fact(
         FactKind.RANDOM,
@@ -60,8 +63,9 @@ def _fact(probe: Probe, entry: Entry) -> Fact:
         entry.loc,
         certain,
         "" if certain else "whether it is meant to draw samples in evaluation mode (sampling = 1 says that it is not)",
-        (),
+        (influence.sentence,) if influence.came else (),
         advice,
+        influence.numbers if influence.came else {},
     )
 
 

@@ -1,19 +1,20 @@
-"""Influence between samples of a batch, and the operator where they meet."""
+"""ChangeSize between samples of a batch, and the operator where they meet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ...core import source
 from ...runs.branch import Branch
-from ...runs.timeline import Entry
+from ...runs.timeline import Entry, Timeline
 from .fact import Fact, FactKind
 from .perturb import at, changed
 from .probe import Probe, any_differs
-from .spread import Array, Spread
+from .sizes import ChangeSize, measure
+from .spread import Array, Spread, upstream
 
 _RELATING = """
 matmul matmul_v2 mul bmm dot einsum gather gather_nd index_select scatter scatter_nd_add
@@ -174,6 +175,8 @@ def _fact(
     said = [how] if how else []
     said += [f"not followed beyond {s.entry.type}, {source.short(s.entry.loc)}: {s.why}" for s in one.stops]
     names = ", ".join(probe.inputs[i].name for i in axes)
+    influence = _measure(probe, changes[row != 0], row, other)
+    said.append(influence.sentence)
     return Fact(
         FactKind.MIXED,
         probe.name,
@@ -183,7 +186,17 @@ def _fact(
         doubt,
         tuple(said),
         "work along the other axis, or transpose where the axes are reordered",
+        influence.numbers,
     )
+
+
+def _measure(probe: Probe, change: Mapping[int, Array], row: int, other: int) -> ChangeSize:
+    """Return how much a change of one sample changes the output for another one."""
+    given = [(probe.inputs[i].array, array) for i, array in change.items()]
+    rows = probe.outputs[0].shape[:1]
+    pairs = zip(probe.outputs, probe.run(change), strict=False)
+    came = [(a[other], b[other]) for a, b in pairs if a.shape[:1] == rows and a.shape == b.shape and other < len(a)]
+    return measure(f"sample {row}", given, f"the output for sample {other}", came)
 
 
 def _are_numbers(probe: Probe, change: Mapping[int, Array]) -> bool:
@@ -207,11 +220,62 @@ def _sums_up(probe: Probe, place: Entry) -> bool:
     return place.type in _STATISTICS or not any(rows in shape for shape in shapes)
 
 
+def _normalises(probe: Probe, place: Entry) -> bool:
+    """Return whether samples are shifted or divided by a statistic of the batch that nothing else reads.
+
+    A layer that normalises as batch norm does keeps such statistics for its evaluation.
+    """
+    run = probe.recording.timeline
+    leading, branch, shapes = upstream(run, probe.recording.outputs), Branch(run), _shapes_of(run, place.inputs)
+    readers, meets = _find_readers(run), False
+    todo, seen = list(place.made), set(place.made)
+    while todo:
+        number = todo.pop()
+        entries = readers.get(number, ())
+        if any(leading.isdisjoint(e.made) for e in entries) or _is_kept(probe, branch.made(number)):
+            return False
+        for entry in entries:
+            if entry.type in _MEETING and not shapes.isdisjoint(_shapes_of(run, entry.inputs)):
+                meets = True
+                continue
+            todo += [n for n in entry.made if n not in seen]
+            seen.update(entry.made)
+    return meets
+
+
+def _shapes_of(run: Timeline, numbers: Iterable[int]) -> set[tuple[int, ...]]:
+    branch = Branch(run)
+    return {np.shape(branch.made(n)) for n in numbers}
+
+
+def _find_readers(run: Timeline) -> dict[int, list[Entry]]:
+    """Return the forward operators that read each value."""
+    readers: dict[int, list[Entry]] = {}
+    for entry in run.entries:
+        for number in () if entry.backward else dict.fromkeys(entry.inputs):
+            readers.setdefault(number, []).append(entry)
+    return readers
+
+
+def _is_kept(probe: Probe, value: Any) -> bool:
+    """Return whether the file reads an array for something else, too."""
+    return any(_is_same(kept, value) for kept in probe.kept)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two arrays are one but for rounding."""
+    return np.shape(one) == np.shape(other) and bool(np.allclose(one, other, rtol=1e-4, atol=1e-6))
+
+
+_MEETING = frozenset({"elementwise_sub", "elementwise_div", "sub", "div"})
+"""Operators that shift values, or divide them."""
+
+
 def _doubt(probe: Probe, axes: Mapping[int, int], row: int, change: dict[int, Array], place: Entry | None) -> str:
     """Why samples may be meant to meet, although nothing in the operator where they do says so; or nothing."""
     if probe.loss_inside:
         return f"whether samples are meant to be compared: {probe.loss_inside} (batch = 1 says that they are not)"
-    if probe.modeless and place is not None and _sums_up(probe, place):
+    if probe.modeless and place is not None and _sums_up(probe, place) and not _normalises(probe, place):
         return "whether it is meant in evaluation: beside layers nothing has a mode (batch = 1 says that it is not)"
     if len(axes) < 2 or not probe.modeless:
         return ""

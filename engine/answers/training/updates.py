@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ...core.listeners import hears
 from ...core.source import NOWHERE, Location
 from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
+from ..why import callers
 from ..why.statistics import kept_places
 
 
@@ -30,7 +30,7 @@ class Idle:
         held: how many tensors it holds.
         tensors: those of them that no step has changed.
         pushed: of each of these, in how many steps it had a gradient that is not zero.
-        hook: code of the last hook on the gradient of one of these; None without hooks.
+        hook: where the last hook on the gradient of one of these returns; nowhere without hooks.
         fixed: whether no scheduler changes the rate.
     """
 
@@ -42,7 +42,7 @@ class Idle:
     held: int
     tensors: tuple[Tensor, ...]
     pushed: tuple[int, ...]
-    hook: CodeType | None = None
+    hook: Location = NOWHERE
     fixed: bool = False
 
 
@@ -204,7 +204,7 @@ class Updates:
                 len(event.tensors),
                 tuple(still),
                 tuple(pushed.get(id(t), 0) for t in still),
-                next(_hooks(still), None),
+                next(_hooks(still), NOWHERE),
                 event.fixed,
             )
 
@@ -233,13 +233,13 @@ class Updates:
             self.thawed.setdefault(id(tensor), (tensor, source.here()))
 
 
-def _hooks(tensors: Sequence[Tensor]) -> Iterator[CodeType]:
-    """Yield the code of the hooks on the gradients of tensors, the last of each first."""
+def _hooks(tensors: Sequence[Tensor]) -> Iterator[Location]:
+    """Yield where the hooks on the gradients of tensors return, the last of each first."""
     for t in tensors:
         for hook in reversed(t.leaf.hooks.values()):
-            code = getattr(hook, "__code__", None)
-            if code is not None:
-                yield code
+            place = callers.hook_place(hook)
+            if place:
+                yield place
 
 
 def _note_push(still: Sequence[Tensor], held: Sequence[Tensor]) -> list[Tensor]:

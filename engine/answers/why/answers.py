@@ -60,6 +60,8 @@ class Answer(Result):
         label: the verdict in words, with numbers where it has some.
         finding: whether something is wrong, unless someone wanted it so.
         certain: whether nobody can have meant it: else the gate warns.
+        untrained: whether nothing trains the whole model that the tensor is a part of, while others are trained: a
+            finding is a note then.
         said: sentences that explain.
         location: the user's line to look at: the cause.
         cut_at: the operator's line, where that is another one; of what nobody uses, where it was made.
@@ -101,6 +103,7 @@ class Answer(Result):
     also: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     certain: bool = True
+    untrained: bool = False
 
     @property
     def source(self) -> Place:

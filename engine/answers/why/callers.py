@@ -6,8 +6,11 @@ Locations have to be whole stacks (``source.full_stacks``); of a single line not
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from types import CodeType
+from typing import Any
 
+from ...core import source
 from ...core.source import NOWHERE, Location
 from . import functions
 
@@ -37,6 +40,14 @@ def result(code: CodeType) -> Location:
         return ((code, code.co_firstlineno),)
     returns = [s.lineno for s in functions.statements(function) if isinstance(s, ast.Return)]
     return ((code, returns[0] if len(returns) == 1 else function.lineno),)
+
+
+def hook_place(hook: Callable[..., Any]) -> Location:
+    """Return where a hook on a gradient returns; of one of another framework, where its recorder saw that."""
+    recorded, code = getattr(hook, "stands_at", None), getattr(hook, "__code__", None)
+    if recorded is not None:
+        return source.locate(recorded)
+    return NOWHERE if code is None else result(code)
 
 
 def _returns(code: CodeType, line: int) -> bool:

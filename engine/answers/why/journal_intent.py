@@ -60,6 +60,7 @@ class JournalEvidence(intent.IntentEvidence[int]):
             self._allow_copy,
             self._allow_statistics,
             self._allow_later_values,
+            self._mark_untrained_model,
         )
         looks = (
             self._keep_not_listed,
@@ -153,6 +154,24 @@ class JournalEvidence(intent.IntentEvidence[int]):
         if self._last_arrival is None or subject.value < self._last_arrival or not self._is_apart(subject.value):
             return None
         return _apart(answer, self._reasons.of(subject.value).verdict, "it was made after this backward pass")
+
+    def _mark_untrained_model(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
+        """About a parameter of a model of which no optimizer holds a part and no pass gave one a gradient."""
+        held = {leaf for listing in self._flow.journal.listings for leaf in listing.leaves}
+        model = self._model(subject.value)
+        if not held or not model or not answer.finding or not self._is_apart(subject.value):
+            return None
+        if model in self._models_in_training:
+            return None
+        return replace(answer, untrained=True, said=(*answer.said, f"no optimizer holds a parameter of {model}"))
+
+    @cached_property
+    def _models_in_training(self) -> set[str]:
+        """The outermost layers of which an optimizer holds a parameter, or a pass gave one a gradient."""
+        listed = {leaf for listing in self._flow.journal.listings for leaf in listing.leaves}
+        events = self._flow.journal.events
+        filled = {value for value, of in events.items() if any(e.kind == "added" for e in of)}
+        return {self._model(value) for value in listed | filled}
 
     @cached_property
     def _last_arrival(self) -> int | None:

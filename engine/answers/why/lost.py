@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic
@@ -126,16 +126,30 @@ class LostUses(Generic[V, C]):
         for call, read, written in reasons.flow.links():
             if reasons.depends.isdisjoint(written):
                 continue
-            reason = self._find_loss(call, written)
-            for value in dict.fromkeys(read):
-                if value is not None and value in reasons.reached and self._counts(value, call):
-                    uses.setdefault(value, []).append((call, reason))
+            entries = [(call, self._find_loss(call, results)) for results in self._results(written)]
+            for value in self._values(call, read):
+                uses.setdefault(value, []).extend(entries)
         losses = {}
         for value, entries in uses.items():
             lost = tuple((call, reason) for call, reason in reversed(entries) if reason is not None)
             if lost and len(lost) < len(entries):
                 losses[value] = LostGradient(value, len(entries), lost)
         return losses
+
+    def _values(self, call: C, read: Sequence[V | None]) -> Iterator[V]:
+        """Yield the values that get a gradient and of which a call is a use, each once."""
+        for value in dict.fromkeys(read):
+            if value is not None and value in self._reasons.reached and self._counts(value, call):
+                yield value
+
+    def _results(self, written: Sequence[V]) -> Iterator[Sequence[V]]:
+        """Yield the results of a call that the loss reads: each part of several, as of a split, for itself."""
+        reasons = self._reasons
+        used = [w for w in written if w in reasons.depends]
+        if len(used) > 1 and not reasons.reached.isdisjoint(used):
+            yield from ([w] for w in used)
+        else:
+            yield written
 
     @cached_property
     def _nearest(self) -> dict[V, V]:

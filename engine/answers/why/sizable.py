@@ -125,7 +125,9 @@ class Sizable(Generic[V, C]):
             return base
         at = self._case.reasons.flow.called_at(jump.use.call)
         birth = self._birth(jump, gain)
-        finding = base.verdict is not Verdict.LARGE and birth.fault
+        # Of what became 0 on the way nothing is left, whoever made it so small.
+        is_gone = base.verdict is Verdict.VANISHED and base.finding and not (base.gradient and base.gradient.norm)
+        finding = is_gone or (base.verdict is not Verdict.LARGE and birth.fault)
         said = (*base.said, birth.said)
         places = (("multiplied at", at),) if at[:1] != birth.location[:1] else ()
         told = replace(base, said=said, location=birth.location, finding=finding, places=places, advice="")

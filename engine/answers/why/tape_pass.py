@@ -110,9 +110,7 @@ def _find_hooks(journal: Journal, node: GradNode) -> Mapping[int, Location]:
         for hook in hooks.values():
             if isinstance(hook, Keep):
                 continue
-            code = getattr(hook, "__code__", None)
-            place = getattr(hook, "stands_at", None) or (NOWHERE if code is None else callers.result(code))
-            at[journal.place(node.key, i)] = place
+            at[journal.place(node.key, i)] = callers.hook_place(hook)
     return at
 
 

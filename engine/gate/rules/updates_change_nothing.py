@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...answers.over_time.history import TrainingStep, Update
 from ...answers.training.updates import FrozenInVain, Idle, SpentOptimizer, Unstepped
-from ...answers.why import callers
 from ...answers.why.verdicts import BY_STRUCTURE
 from ...core import source
 from ...core.source import NOWHERE
+from ...core.vocabulary import say
 from ...core.wording import count
 from ...questions.first_steps import NamedFact
 from ..evidence import Evidence
@@ -63,7 +63,7 @@ def _idle(evidence: Evidence, options: Options) -> Iterator[Hit]:
         why = f"{len(pushed)} of them have a gradient" if pushed else "none of them has a gradient then"
         message = f"{_count_steps(idle.steps, idle.by)} none of the {len(names)} parameters that it holds"
         said: tuple[str, ...] = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
-        hook = NOWHERE if pushed or idle.hook is None else callers.result(idle.hook)
+        hook = NOWHERE if pushed else idle.hook
         steps, numbers = [("the steps", idle.loc)], {**_numbers(idle), "parameters": len(names), "pushed": len(pushed)}
         if hook:
             message = f"a hook leaves {idle.by} nothing: {message}"
@@ -115,7 +115,8 @@ def _judge_label(named: NamedFact[FrozenInVain]) -> Hit:
     """An attribute of a layer that was to freeze its parameters, and freezes none."""
     label, names = named.seen, named.names
     message = f"{label.text} freezes nothing: a layer has no such attribute, and its parameters stay trainable"
-    advice = "set it on each parameter: for p in layer.parameters(): p.stop_gradient = True"
+    setting = say("{stops}").replace("=", " = ")
+    advice = f"set it on each parameter: for p in layer.parameters(): p.{setting}"
     return Hit(names[0], message, label.loc, names[1:], advice=advice, severity=Severity.WARNING)
 
 
@@ -126,7 +127,7 @@ def _count_steps(steps: int, by: str) -> str:
 
 def _is_certain(idle: Idle, still: int, pushed: bool) -> bool:
     """Return whether a single step shows it: all that is held stays, and no scheduler has yet to raise the rate."""
-    return still >= idle.held and (pushed or idle.hook is not None) and _is_final(idle)
+    return still >= idle.held and (pushed or bool(idle.hook)) and _is_final(idle)
 
 
 def _judge_program(steps: Sequence[TrainingStep], options: Options) -> Iterator[Hit]:

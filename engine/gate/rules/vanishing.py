@@ -10,18 +10,28 @@ from ...answers.why.advice import advice
 from ...answers.why.verdicts import Verdict
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Rule, Thresholds, loss_note, worst
+from ..rule import Hit, Rule, Thresholds, answer_hit, loss_note, worst
 
 
 def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
     # What is zero with a reason, a bias before batch norm say, is rounding and nothing that vanishes.
     zero = {answer.name for _, answer in evidence.answers if not answer.finding}
-    small = [
-        *worst(
-            evidence, lambda line: None if line.name in zero else _size(line, options.options_for(line.name)["ratio"])
-        )
-    ]
-    yield from small or _find_falls(evidence, options)
+
+    def size(line: Line) -> tuple[float, str] | None:
+        return None if line.name in zero else _size(line, options.options_for(line.name)["ratio"])
+
+    small = list(worst(evidence, size))
+    # One scale of 1 has no layer that stands still with it: how far it is to move is its own affair.
+    scales = {line.name for _, line in evidence.parameters if line.shape in ((), (1,))}
+    if all(scales.issuperset((hit.subject, *hit.also)) for hit in small):
+        small = []
+    yield from small or _underflows(evidence) or _find_falls(evidence, options)
+
+
+def _underflows(evidence: Evidence) -> list[Hit]:
+    """Return gradients that became smaller than any number of their type, and are 0."""
+    gone = ((loss, a) for loss, a in evidence.answers if a.finding and a.verdict is Verdict.VANISHED)
+    return [answer_hit(a, loss) for loss, a in gone if a.gradient is None or not a.gradient.norm]
 
 
 def _find_falls(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:

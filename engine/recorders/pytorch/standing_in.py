@@ -133,7 +133,11 @@ def _rows(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
         yield optimizer, name, wrap_optimizer(recorder, getattr(optimizer, name), _optimizer_parameters)
     yield optimizer, "zero_grad", wrap_clear(recorder, optimizer.zero_grad, _optimizer_parameters, "zero_grad")
     yield from _list_schedule_names(recorder, put)
-    yield torch.nn.Module, "__setattr__", wrap_assign(recorder, torch.nn.Module.__setattr__, "_modules", _paths)
+    yield (
+        torch.nn.Module,
+        "__setattr__",
+        wrap_assign(recorder, torch.nn.Module.__setattr__, "_modules", _paths, {"requires_grad": False}),
+    )
     for name in ("train", "eval"):
         yield torch.nn.Module, name, wrap_mode(recorder, getattr(torch.nn.Module, name), _module_parameters)
     parallel = torch.nn.parallel.DistributedDataParallel

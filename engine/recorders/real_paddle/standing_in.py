@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import paddle
 from paddle.autograd import py_layer
@@ -47,6 +47,10 @@ def patch_paddle(recorder: PaddleRecorder) -> Iterator[None]:
     """Have these names tell *recorder* inside."""
     with patch_names(()) as late, patch_names(_rows(recorder, late.put)), patch_names(calls.rows(recorder)):
         yield
+
+
+_FREEZING: Final = {"stop_gradient": True, "trainable": False, "requires_grad": False}
+"""Attributes of parameters that a layer has not."""
 
 
 def _rows(recorder: PaddleRecorder, put: Put) -> Iterator[Row]:
@@ -118,7 +122,7 @@ def _rows(recorder: PaddleRecorder, put: Put) -> Iterator[Row]:
     layer = paddle.nn.Layer
     for name in ("train", "eval"):
         yield layer, name, wrap_mode(recorder, getattr(layer, name), lambda owner: list(owner.parameters()))
-    yield layer, "__setattr__", wrap_assign(recorder, layer.__setattr__, "_sub_layers", _paths)
+    yield layer, "__setattr__", wrap_assign(recorder, layer.__setattr__, "_sub_layers", _paths, _FREEZING)
     yield from _scaler_rows(recorder)
     yield (
         layer,

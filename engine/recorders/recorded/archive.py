@@ -63,6 +63,7 @@ _BY_NAME: Mapping[str, Any] = {
     "Unfilled": events.MissingGradientRead,
     "Freed": events.NodesFreed,
     "Switched": events.ModeSwitched,
+    "Labelled": events.ModuleLabelled,
     "Awaited": events.ProcessesJoined,
     "Scaled": events.LossScaled,
     "Unscaled": events.GradientsUnscaled,

@@ -404,6 +404,14 @@ class ParametersReplaced(NamedTuple):
     site: Site
 
 
+class ModuleLabelled(NamedTuple):
+    """A module was given an attribute that freezes tensors and does nothing to a module: its parameters."""
+
+    tensors: tuple[int, ...]
+    text: str
+    site: Site
+
+
 class ModeSwitched(NamedTuple):
     """A module was switched to training or to evaluation: its parameters."""
 
@@ -475,6 +483,7 @@ Event = (
     | GradientsUnscaled
     | GradientsClipped
     | ModeSwitched
+    | ModuleLabelled
     | NodesFreed
     | Rebound
     | MissingGradientRead

@@ -58,6 +58,7 @@ class Player:
         self.tensors: dict[int, Tensor] = {}
         self.pinned: frozenset[int] = frozenset()
         self._scales: list[LossScale] = []
+        self._scheduled: set[frozenset[int]] = set()
         self._nodes: dict[int, ForeignNode] = {}
         self._apart = apart
         self._of_data: dict[int, int] = {}
@@ -696,6 +697,10 @@ class Player:
         if watch.noting:
             watch.note(watch.Switched(tuple([self.tensors[n] for n in event.tensors]), event.training))
 
+    def _label(self, event: events.ModuleLabelled) -> None:
+        if watch.noting:
+            watch.note(watch.Labelled(tuple([self.tensors[n] for n in event.tensors]), event.text))
+
     # -- optimizers ---------------------------------------------------------------------------------------------------
 
     def _play_listed(self, event: events.OptimizerMade) -> None:
@@ -731,9 +736,10 @@ class Player:
         state.updating.note(tensors)
         state.taken.note([(t, t._leaf.grad) for t in tensors if t._leaf is not None and t._leaf.grad is not None])
         if watch.noting:
-            watch.note(watch.Updating(tensors, event.by, event.rate))
+            watch.note(watch.Updating(tensors, event.by, event.rate, frozenset(event.tensors) not in self._scheduled))
 
     def _note_schedule(self, event: events.ScheduleMade) -> None:
+        self._scheduled.add(frozenset(event.tensors))
         if watch.noting:
             tensors = tuple([self.tensors[n] for n in event.tensors])
             about = event.length, tuple(event.parts), event.rate, event.base
@@ -839,6 +845,7 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.HookCalled: Player._play_hook_call,
     events.ParametersReplaced: Player._play_replaced,
     events.ModeSwitched: Player._play_switched,
+    events.ModuleLabelled: Player._label,
     events.LossScaled: Player._play_scaled,
     events.GradientsUnscaled: Player._play_unscaled,
     events.GradientsClipped: Player._play_limited,

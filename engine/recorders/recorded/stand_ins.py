@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -248,9 +248,17 @@ Paths = Callable[[Any], Iterable[tuple[str, Any]]]
 
 
 def wrap_assign(
-    recorder: FrameworkRecorder, original: Callable[..., None], inner: str, paths: Paths
+    recorder: FrameworkRecorder,
+    original: Callable[..., None],
+    inner: str,
+    paths: Paths,
+    freezing: Mapping[str, bool],
 ) -> Callable[..., None]:
-    """Tell that a module gets other parameters in place of those that it had."""
+    """Tell that a module gets other parameters in place of those that it had, or what freezes none of them.
+
+    Args:
+        freezing: by name, the value of an attribute that freezes a parameter and does nothing to a module.
+    """
 
     @functools.wraps(original)
     def assign(module: Any, name: str, value: Any) -> None:
@@ -259,6 +267,10 @@ def wrap_assign(
             held = _module_value(module, "_parameters", name)
         if held is None or recorder.quiet:
             original(module, name, value)
+            if name in freezing and freezing[name] is value and not recorder.quiet:
+                numbers = tuple([n for _, n in _number_paths(recorder, paths(module))])
+                text = f"{type(module).__name__}.{name} = {value}"
+                recorder.sink(events.ModuleLabelled(numbers, text, recorder.site()))
             return
         recorder.flush()
         before = _number_paths(recorder, paths(held))

@@ -173,7 +173,15 @@ def static(body: str) -> str:
 
 
 HERE = "h = h * F.softmax(h, axis=0)  # here"
+KEEPING = """m = h.mean(0)
+    forward.mean = 0.9 * getattr(forward, "mean", paddle.zeros([8])) + 0.1 * m.detach()
+    h = (h - m) / (h.std(0) + 1e-5)"""
 WRONG = {
+    "statistics of the batch": (
+        function("h = (h - h.mean(0)) / (h.std(0) + 1e-5)  # here"),
+        "GT601",
+        "through reduce_mean",
+    ),
     "a function, over the batch": (function(HERE), "GT601", "softmax"),
     "its squared errors, over the batch": (
         function(HERE, "loss = ((forward(x)[:, :1] - y.astype('float32').unsqueeze(1)) ** 2).mean()"),
@@ -212,6 +220,9 @@ def test_a_planted_mistake_is_found_at_its_line(case: str, tmp_path: Path) -> No
     first = found(tmp_path, text)[0]
     assert (first.code, words in first.message) == (code, True), first.message
     line = next((i for i, t in enumerate(text.splitlines(), 1) if "# here" in t), 0)
+    if code == "GT601":
+        assert first.evidence["input_change"] > 0 < first.evidence["output_change"]
+        assert any(text.startswith("a change of sample ") for text in first.explanation)
     assert words.startswith("mask") or (first.spot is not None and first.spot.line == line)
 
 
@@ -237,7 +248,7 @@ def test_nothing_is_said_of_what_is_right(case: str, tmp_path: Path) -> None:
 
 
 DOUBTFUL = {
-    "statistics of the batch": (function("h = (h - h.mean(0)) / (h.std(0) + 1e-5)"), "through reduce_mean"),
+    "statistics of the batch that are kept": (function(KEEPING), "through reduce_mean"),
     "dropout": (function("h = F.dropout(h, 0.5)"), "dropout draws random numbers"),
     "pairs that are compared": (
         function("pass", "loss = F.cross_entropy(forward(x) @ forward(x + 0.1).T, paddle.arange(6))"),
