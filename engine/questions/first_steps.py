@@ -22,6 +22,7 @@ from ..answers.training.scaled import Scalings, StillScaled
 from ..answers.training.schedules import ScheduleCourse, Schedules
 from ..answers.training.unread import ClearedUnread, Unread, Vain
 from ..answers.training.updates import FrozenInVain, Idle, SpentOptimizer, Unstepped, Updates
+from ..answers.training.validations import Validation, Validations
 from ..core import source, watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
@@ -35,7 +36,17 @@ from ..runs.recorder import Recorder
 from ..script.loaded import Loaded
 
 Seen = TypeVar(
-    "Seen", Idle, Unstepped, FrozenInVain, SpentOptimizer, StillScaled, Mixed, ClearedUnread, Vain, ScheduleCourse
+    "Seen",
+    Idle,
+    Unstepped,
+    FrozenInVain,
+    SpentOptimizer,
+    StillScaled,
+    Mixed,
+    ClearedUnread,
+    Vain,
+    ScheduleCourse,
+    Validation,
 )
 
 
@@ -89,6 +100,7 @@ class FirstSteps:
         vain: clips of what no step goes by.
         moving: frozen networks whose running statistics move.
         schedules: schedules of learning rates.
+        validations: evaluations by networks that work as in training.
     """
 
     loss: FirstLoss | None
@@ -104,6 +116,7 @@ class FirstSteps:
     vain: tuple[NamedFact[Vain], ...]
     moving: tuple[Moving, ...]
     schedules: tuple[NamedFact[ScheduleCourse], ...]
+    validations: tuple[NamedFact[Validation], ...]
 
 
 def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
@@ -126,6 +139,7 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
     """
     seen, updates, modes, scalings = FirstLossSeen(), Updates(), Modes(), Scalings()
     mixing, unread, statistics, schedules = Mixing(), Unread(), FrozenStatistics(), Schedules()
+    validations = Validations()
 
     def answer(left: Loaded, request: Request) -> FirstSteps:
         model = opening.model_in(left, request)
@@ -153,8 +167,9 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             those(unread.vain),
             tuple(_moving_statistics(statistics, tensors, name)),
             those(schedules.found.values()),
+            those(validations.find_measured()),
         )
-        for watcher in (seen, updates, modes, scalings, mixing, unread, statistics, schedules):
+        for watcher in (seen, updates, modes, scalings, mixing, unread, statistics, schedules, validations):
             vars(watcher).clear()
         return steps
 
@@ -166,6 +181,7 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         watch.watch(unread.step, unread),
         watch.watch(statistics.step, statistics),
         watch.watch(None, schedules),
+        watch.watch(validations.step, validations),
     ):
         yield answer
 

@@ -163,12 +163,20 @@ def _others(run: Timeline, compared: Compared) -> bool:
 def _is_shifted(run: Timeline, compared: Compared) -> bool:
     """Return whether data is read in several slices and no other way, one of which the label is.
 
-    The steps and those after.
+    The steps and those after. A class that is computed from numbers is none of them: a loader may read samples one by
+    one, too.
     """
+    if _is_class_of_numbers(run, compared):
+        return False
     readers = [e for e in run.entries if not e.backward and compared.root in e.inputs]
     label = upstream(run, (compared.label,))
     own = [e for e in readers if not label.isdisjoint(e.made)]
     return len(readers) > len(own) > 0 and all(e.type in _SLICING for e in readers)
+
+
+def _is_class_of_numbers(run: Timeline, compared: Compared) -> bool:
+    kinds = [np.asarray(run.store.get(n)).dtype.kind for n in (compared.root, compared.label) if n in run.store]
+    return len(kinds) == 2 and kinds[0] == "f" and kinds[1] in "biu"
 
 
 _SLICING = frozenset({"slice", "strided_slice"})

@@ -11,8 +11,19 @@ from ...core.source import Location
 
 _DROPPING = frozenset({"dropout", "dropout_nd", "alpha_dropout", "rrelu"})
 _NORMALISING = frozenset({"batch_norm", "sync_batch_norm"})
-_MASKS = frozenset({"aten.bernoulli", "native_dropout"})
+MASKS = frozenset({"aten.bernoulli", "native_dropout"})
 """What PyTorch draws where it drops: nothing tells the product from another."""
+
+
+_SWITCHED = {
+    "native_batch_norm": "training",
+    "aten.batch_norm": "training",
+    "aten.dropout": "train",
+    "aten.feature_dropout": "train",
+    "aten.alpha_dropout": "train",
+}
+"""PyTorch's operators that are called in both modes, and the argument that says which; those with a prefix stay whole
+under ``inference_mode``."""
 
 
 @dataclass
@@ -57,9 +68,9 @@ class Modes:
     def step(self, event: Any) -> None:
         """Hear of a step."""
         if type(event) is watch.Pulled:
-            self._moded += _trains(event.node.op.type, event.node.attrs)
+            self._moded += trains(event.node.op.type, event.node.attrs)
         elif type(event) is watch.Computed:
-            self._moded += event.op.type in _MASKS
+            self._moded += event.op.type in MASKS
 
     @hears(watch.Switched, watch.Updating)
     def __call__(self, event: Any) -> None:
@@ -83,12 +94,12 @@ class Modes:
         known.steps += 1
 
 
-def _trains(kind: str, attrs: Any) -> bool:
+def trains(kind: str, attrs: Any) -> bool:
     """Return whether an operator works as in training, and would not in evaluation."""
     if kind in _DROPPING:
         return not attrs.get("is_test", False)
     if kind in _NORMALISING:
         return not (attrs.get("is_test", False) or attrs.get("use_global_stats", False))
-    if kind == "native_batch_norm":
-        return bool(attrs.get("training", True))
+    if kind in _SWITCHED:
+        return bool(attrs.get(_SWITCHED[kind], True))
     return bool(kind == "rnn" and attrs.get("dropout_prob", 0) > 0 and not attrs.get("is_test", False))

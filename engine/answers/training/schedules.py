@@ -86,23 +86,30 @@ class Schedules:
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         if isinstance(event, watch.Scheduled):
-            for part in event.parts:
-                self.found.pop(part, None)
-            about = event.length, event.rate, event.base
-            course = ScheduleCourse(event.by, event.tensors, source.here(), *about)
-            course.course += [] if event.rate is None else [event.rate]
-            self.found[event.schedule] = course
+            self._begin(event)
         elif isinstance(event, watch.DataBegan):
             self._data_pass += 1
         elif isinstance(event, watch.Advanced):
             if event.schedule in self.found:
                 self.found[event.schedule].note_step(event)
         elif self.found:
-            for course in self._find(event.tensors):
-                if isinstance(event, watch.Updating):
-                    course.note_update(event, self._data_pass)
-                elif not event.finite:
-                    course.left_out += 1
+            self._note_optimizer(event)
+
+    def _begin(self, event: watch.Scheduled) -> None:
+        for part in event.parts:
+            self.found.pop(part, None)
+        about = event.length, event.rate, event.base
+        course = ScheduleCourse(event.by, event.tensors, source.here(), *about)
+        course.course += [] if event.rate is None else [event.rate]
+        self.found[event.schedule] = course
+
+    def _note_optimizer(self, event: watch.Updating | watch.Unscaled) -> None:
+        """Note a step of an optimizer, or one that is left out."""
+        for course in self._find(event.tensors):
+            if isinstance(event, watch.Updating):
+                course.note_update(event, self._data_pass)
+            elif not event.finite:
+                course.left_out += 1
 
     def _find(self, tensors: tuple[Tensor, ...]) -> Iterator[ScheduleCourse]:
         """Yield the schedules of the optimizer that holds *tensors*; groups may have been added to it since."""
