@@ -287,6 +287,18 @@ class Left:
 
 
 @dataclass(slots=True, eq=False, repr=False)
+class Lent:
+    """Others have the memory of a tensor from now on, and may write it unheard.
+
+    Attributes:
+        how: the method that gave it to them; empty where they had it before.
+    """
+
+    tensor: Tensor
+    how: str
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Written:
     """The values of a tensor were overwritten by those of an array."""
 

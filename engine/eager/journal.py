@@ -574,6 +574,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Chosen: Journal._note_choice,
     watch.Guarding: Journal._open_guard,
     watch.Guarded: Journal._close_guard,
+    watch.Lent: lambda journal, event: None,  # no graph goes on from there
     watch.GradientMoved: lambda journal, event: None,  # values stay
     watch.Labelled: lambda journal, event: None,  # it freezes nothing
     watch.Switched: lambda journal, event: None,  # a mode moves no gradient

@@ -19,12 +19,13 @@ from ..answers.training.saturation import saturated
 from ..core import source
 from ..core.errors import UnsupportedError
 from ..core.notes import SILENT
+from ..core.vocabulary import title
 from ..ir import roles
 from ..ir.program import Program
 from ..ir.strip import forward_part
 from ..ir.variable import Variable
 from ..runs.branch import Branch
-from ..runs.calls import flat
+from ..runs.calls import Changed, flat
 from ..runs.recorder import Recorder
 from ..runs.repeating import find_stop, find_unrepeated
 from ..runs.timeline import NOBODY, Timeline
@@ -164,6 +165,28 @@ def find_facts(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
             said=(f"it reads numbers up to {units.largest:.4g}",),
             advice="scale what this layer reads, begin with smaller weights, or put a norm before it",
         )
+
+
+def describe_change(change: Changed) -> Fact:
+    """Return the fact that a value was written between the operator that kept it and backward, which read it."""
+    name = title(change.type)
+    at = source.short(change.where)
+    written = {
+        None: f"written at {at}, which no write counter sees" if at else "no write counter saw who wrote it",
+        "": f"an array outside has its memory: {at}" if at else "an array outside has its memory",
+    }
+    others = [f"{title(t)} at {source.short(loc)} kept it, too" for t, loc in change.others]
+    by = written.get(change.how) or f"{change.how}() at {at} gave its memory to an array"
+    return Fact(
+        FactKind.CHANGED,
+        name,
+        f"{name} keeps {change.kept} for backward, and {change.count} of {change.total} elements were others when "
+        "backward read them",
+        change.loc,
+        said=(by, *others, "the gradients are not those of the loss that was computed"),
+        advice="write a copy (clone(), numpy().copy()), or write after backward()",
+        step=change.step,
+    )
 
 
 _MOST_FLAT = 0.95

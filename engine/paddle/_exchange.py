@@ -61,6 +61,7 @@ def exported(self: Tensor, **asked: Any) -> Any:
         raise DtypeError("a bfloat16 tensor cannot be exported by DLPack.", hint="use x.astype('float32')")
     if watch.noting:
         watch.note(watch.Left("__dlpack__", self))
+        watch.note(watch.Lent(self, "__dlpack__"))
     self.version.is_lent = True
     return self.array.__dlpack__(**asked)
 
@@ -109,4 +110,7 @@ def from_dlpack(dlpack: Any) -> Tensor:
             hint="a capsule can be consumed once; values must be in the processor's memory",
         ) from error
     dtype_of(array.dtype)
-    return Tensor(array)
+    made = Tensor(array)
+    if watch.noting:
+        watch.note(watch.Lent(made, ""))
+    return made

@@ -60,7 +60,7 @@ class Influence(Question[Influences]):
         earlier = EarlierPasses(_look_at_earlier)
         recorder = Recorder(forgetting=earlier)
         calls = LayerCalls(recorder)
-        with recorder.recording(), calls.note_calls():
+        with recorder.recording(), watch.watch(None, recorder.note_lent), calls.note_calls():
             yield lambda left, notes: self._answer_run(left, request, recorder, calls, earlier)
 
     def _answer_run(
@@ -78,6 +78,7 @@ class Influence(Question[Influences]):
                 story.facts += _label_leaks(run, recorder if model.computes_while_loading else None, story.unchecked)
             entries = run.entries if isinstance(run, Timeline) else []
             story.facts += earlier.select_missing(story.facts, [e.loc for e in entries])
+            story.facts += map(run_probes.describe_change, recorder.changes.values())
             story.unchecked += [why for why in dict.fromkeys(earlier.unchecked) if why not in story.unchecked]
             return Influences(model.about, story)
 

@@ -75,6 +75,31 @@ class Pull:
 
 
 @dataclass(slots=True)
+class Changed:
+    """A value that an operator kept for backward and that was another when backward read it.
+
+    Attributes:
+        type, loc: of the operator.
+        kept: what was kept, in words.
+        count, total: how many elements are others, and how many there are.
+        how, where: who else has the memory: the method that gave it to them, and the line. The method is empty where
+            they had it before, and None where the program itself wrote it, at that line.
+        step: the number of the pass.
+        others: type and line of further operators that kept it.
+    """
+
+    type: str
+    loc: Location
+    kept: str
+    count: int
+    total: int
+    how: str | None
+    where: Location
+    step: int
+    others: list[tuple[str, Location]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Hooked:
     """Hooks that changed a gradient on its way."""
 

@@ -50,6 +50,10 @@ class Ledger(Store):
         """By the identity of what owns the storage: number and identity of the arrays in it."""
         self._entered = 0
         self._needed = 0
+        self._lent: dict[int, tuple[str, Location, Callable[[], Any]]] = {}
+        """Storages that others may write unheard: how they came to have them, where, and an array of theirs."""
+        self._apart: set[int] = set()
+        """Values of such storages that are held as copies."""
         _living.add(self)
 
     def copy(self) -> Ledger:
@@ -60,6 +64,7 @@ class Ledger(Store):
         copy._numbers, copy._others, copy._torn = dict(self._numbers), dict(self._others), dict(self._torn)
         copy._open = dict(self._open)
         copy._gone, copy._unplaced = set(self._gone), list(self._held)
+        copy._lent, copy._apart = dict(self._lent), set(self._apart)
         return copy
 
     # -- numbers ------------------------------------------------------------------------------------------------------
@@ -86,6 +91,8 @@ class Ledger(Store):
             self.keep(number, array)
         else:
             self.put(number, array)
+        if self._lent and _storage(array) in self._lent:
+            self._hold_apart(number, array)
         return number
 
     def known(self, array: Any) -> int | None:
@@ -151,6 +158,8 @@ class Ledger(Store):
         self.keep(number, array)
         self._numbers[id(array)] = number
         self._unplaced.append(number)
+        if self._lent and _storage(array) in self._lent:
+            self._hold_apart(number, array)
         return number
 
     def same(self, array: Any, number: int) -> None:
@@ -158,6 +167,61 @@ class Ledger(Store):
         self._others[id(array)] = number, weakref.ref(array)
         self._placed.setdefault(_storage(array), []).append((number, id(array)))
         self._entered += 1
+
+    # -- memory that others have --------------------------------------------------------------------------------------
+
+    @property
+    def is_lent(self) -> bool:
+        """True if others may write any memory unheard."""
+        return bool(self._lent)
+
+    def lend(self, array: Any, how: str, loc: Location) -> None:
+        """Hold copies of what is in the storage of an array from now on: others may write it unheard.
+
+        Args:
+            how: the method that gave it to them; empty where they had it before.
+            loc: the line that gave it, or first read it.
+        """
+        if type(array) is not np.ndarray:
+            return
+        storage = _storage(array)
+        first = storage not in self._lent
+        self._lent[storage] = how, loc, weakref.ref(array)
+        if not first:
+            return
+        self._place()
+        for number, key in self._placed.pop(storage, ()):
+            now = self._now(number, key, storage)
+            if type(now) is np.ndarray:
+                self._hold_apart(number, now)
+
+    def find_lender(self, array: Any) -> tuple[str, Location] | None:
+        """Return how others came to have the memory of an array, and where; None where they have it not."""
+        lent = self._lent.get(_storage(array)) if self._lent else None
+        return None if lent is None else lent[:2]
+
+    def has_changed(self, number: int, array: Any) -> bool:
+        """Return whether an array of a value holds other numbers than it did when it was read or made."""
+        if number not in self._apart or self.find_lender(array) is None:
+            return False
+        return not _equal(self.get(number), array)
+
+    def _forget_lent(self) -> None:
+        """Forget storages that nobody reads any more."""
+        self._lent = {k: lent for k, lent in self._lent.items() if k in self._placed or lent[2]() is not None}
+
+    def forget_array(self, array: Any) -> None:
+        """Know an array by no number any more."""
+        self._others.pop(id(array), None)
+
+    def _hold_apart(self, number: int, array: Any) -> None:
+        """Hold a copy of a value; its array stays known by its number."""
+        if self.get(number) is array:
+            self.replace(number, array.copy())
+            self._apart.add(number)
+        if self._numbers.get(id(array)) == number:
+            del self._numbers[id(array)]
+        self.same(array, number)
 
     # -- storage ------------------------------------------------------------------------------------------------------
 
@@ -265,7 +329,8 @@ class Ledger(Store):
     def drop(self, number: int) -> Any:
         """Let go of a value: its array, if somebody still holds it, is a new beginning when it is read."""
         array = super().drop(number)
-        if array is None:
+        if array is None or number in self._apart:
+            self._apart.discard(number)
             self._gone.add(number)
         elif self._numbers.get(id(array)) == number:
             del self._numbers[id(array)]
@@ -288,6 +353,7 @@ class Ledger(Store):
         self._unplaced = list(self._held)
         for key, (number, array) in self._others.items():
             self._placed.setdefault(_storage(array()), []).append((number, key))
+        self._forget_lent()
         self._entered = len(self._others)
         self._needed = len(self._unplaced) + 2 * len(self._others) + len(self._torn)
 
@@ -333,6 +399,11 @@ class _Tearing:
         write.waits = self._waits
         self.writes.append(write)
         return write
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Return whether two arrays hold the same numbers; NaN is the same as NaN."""
+    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"))
 
 
 def _lies_as(one: Any, other: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import chain
@@ -10,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..core import watch
-from ..core.source import Location
+from ..core.source import NOWHERE, Location
 from ..eager.saved import PackedValue
 from ..eager.tape import Freed, GradNode, PackedValues
 from ..ops.opdef import Read, Trait
 from .calls import CallRecord, Failure, Hooked, PassRecord, Pull, UsersOp, UsersSlot, flat
+from .changes import KeptValues
 from .ledger import Ledger
-from .overwriting import OVERWRITTEN, Torn
+from .overwriting import OVERWRITTEN, Torn, Write
 from .timeline import NOBODY, FixedOperand
 
 _OVERWRITTEN = UsersOp("overwritten", (UsersSlot("Before"), UsersSlot("Written", many=True)), (UsersSlot("Out"),))
@@ -26,7 +28,7 @@ _SLACK = 16
 """So many calls that no pass can come to any more are nothing to look for."""
 
 
-class Numbering:
+class Numbering(KeptValues):
     """Numbers, calls and passes, made of the events of a run in their order.
 
     Args:
@@ -34,13 +36,12 @@ class Numbering:
     """
 
     def __init__(self, budget: int | None) -> None:
-        self._store = Ledger(budget)
+        super().__init__(Ledger(budget))
         self._hooked: dict[int, Any] = {}
         """Hooks on the results of pulled nodes, by the identity of the event."""
         self._saved: dict[int, Any] = {}
         """What PyLayers saved that were pulled, likewise: they let go of it next."""
         self._failure: Failure | None = None
-        self._calls: list[CallRecord] = []
         self._older: list[CallRecord] = []
         """Calls before those, which passes may still come to; the store does not hold what they made."""
         self._alive = 0
@@ -48,7 +49,6 @@ class Numbering:
         self._begun_at = 0
         self._leaves: set[int] = set()
         """Values that no operator made, since a pass was last forgotten."""
-        self._by_key: dict[int, CallRecord] = {}
         self._lines: dict[int, Location] = {}
         """Of values that operators made which are forgotten, the user's lines: a mask of a layer, say."""
 
@@ -95,6 +95,8 @@ class Numbering:
 
     def _number(self, array: Any) -> int:
         number = self._store.known(array)
+        if number is not None and self._store.has_changed(number, array):
+            return self._number_after_others(number, array)
         if number is None:
             torn = self._store.torn(array)
             if torn is not None and torn.waits:
@@ -104,6 +106,18 @@ class Numbering:
                 self._leaves.add(number)
             else:
                 self._overwritten(torn, number)
+        return number
+
+    def _number_after_others(self, before: int, array: Any) -> int:
+        """Return the number of what an array holds since others wrote its memory; of data that is a new beginning."""
+        self._store.forget_array(array)
+        number = self._store.given(array)
+        self._outside[number] = self._store.find_lender(array) or ("", NOWHERE)
+        if before in self._leaves:
+            self._leaves.add(number)
+            return number
+        write = Write(None, None, None, self._outside[number][1])
+        self._overwritten(Torn(before, [write], weakref.ref(array)), number)
         return number
 
     def _number_before_write(self, torn: Torn) -> int:
@@ -137,6 +151,7 @@ class Numbering:
         hooks = self._hooked.pop(id(event), None) or {}
         arriving = [self._arriving_gradient(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
         operands = self._read(node, arriving, event.kept)
+        self._compare_kept(event, arriving, operands)
         totals = work.totals
         outs, sums = [], []
         for place, gradient in zip(event.wrt, event.gradients, strict=True):
@@ -151,7 +166,9 @@ class Numbering:
                 sums.append((total, before, number))
                 number = total
             totals[place] = number
-        saved = [self._user_value(v) for v in self._saved.pop(id(event), None) or ()]
+        values = self._saved.pop(id(event), None) or ()
+        self._compare_saved(node, values)
+        saved = [self._user_value(v) for v in values]
         work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums, saved))
 
     def _gave(self, node: GradNode, gradient: Any) -> int:
@@ -249,6 +266,7 @@ class Numbering:
         if self._last is None:
             return
         freed = self._drop_pass(self._last)
+        self._outside.clear()
         old, self._calls = self._calls[: self._begun_at], self._calls[self._begun_at :]
         self._begun_at = 0
         read = _read_by(self._calls)

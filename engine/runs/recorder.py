@@ -16,7 +16,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from ..core import watch
+from ..core import source, watch
+from ..core.listeners import hears
 from ..core.source import NOWHERE, Location
 from ..eager.parameter import parameters_at
 from ..eager.pylayer import LayerNode
@@ -43,7 +44,6 @@ class Recorder(Numbering):
         forgetting: called with the recorder before it forgets a pass, in the script that runs.
 
     Attributes:
-        passes: how many passes there were.
         closed: whether the pass to record is over.
     """
 
@@ -58,7 +58,6 @@ class Recorder(Numbering):
         self.which = which
         self.until = until
         self._forgetting = forgetting
-        self.passes = 0
         self.closed = False
         self._log: list[Any] = []
         self._waiting = 0
@@ -162,10 +161,18 @@ class Recorder(Numbering):
         if note is not None:
             note(self, event)
 
+    @hears(watch.Lent)
+    def note_lent(self, event: Any) -> None:
+        """Have values that others may write be compared when backward reads them: a listener to tensors' events."""
+        if type(event) is watch.Lent and not self.closed:
+            self.settle()
+            self._store.lend(event.tensor.array, event.how, source.here())
+
     def _note_computed(self, event: watch.Computed) -> None:
         if self._depth:
             return
         self._log.append(event)
+        self._settle_lent()
         if self._store.budget is not None:
             self._wait(event.outputs)
 
@@ -190,6 +197,11 @@ class Recorder(Numbering):
                 self._waiting += sum(v.nbytes for v in a) if isinstance(a, (list, tuple)) else getattr(a, "nbytes", 0)
         assert self._store.budget is not None
         if self._waiting > self._store.budget // 4:
+            self.settle()
+
+    def _settle_lent(self) -> None:
+        """Take what was read and made while it is there: others may write it before anyone is asked."""
+        if self._store.is_lent:
             self.settle()
 
     def settle(self) -> None:
@@ -241,6 +253,7 @@ class Recorder(Numbering):
         if self._depth or work is None:
             return
         failed = self._failure is not None and bool(work.events) and work.events[-1] is self._failure.of
+        self._settle_lent()
         self._ended_at = len(self._log)
         work.done = not failed
         pulled = [e.wrt for e in (*work.events, *self._log) if isinstance(e, (Pull, watch.Pulled))]

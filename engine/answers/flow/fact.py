@@ -21,12 +21,21 @@ class FactKind(enum.Enum):
     FLAT = "units are flat"
     SPREAD = "every prediction is compared with every target"
     SQUASHED = "a loss of scores is given probabilities"
+    CHANGED = "a value that backward reads was written"
     SINGULAR = "an operator can come to a singular point"
 
     @property
     def of_calls(self) -> bool:
         """Return whether it is seen where layers are called, and nowhere else."""
-        return self not in (FactKind.LABEL, FactKind.SPREAD, FactKind.SQUASHED, FactKind.FLAT, FactKind.SINGULAR)
+        return self not in _OF_PASSES
+
+
+_OF_PASSES = frozenset(
+    (
+        *(FactKind.LABEL, FactKind.SPREAD, FactKind.SQUASHED),
+        *(FactKind.FLAT, FactKind.SINGULAR, FactKind.CHANGED),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,11 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         if how == "numpy":
             self.storages.lend(t)
 
+    def is_lent(self, t: Any) -> bool:
+        """As in the base: torch cannot resize what it did not allocate, nor what the script has an array of."""
+        storage = storage_of(t)
+        return storage is not None and not storage.resizable() and not self.storages.is_held(storage)
+
     def is_told(self, t: Any) -> bool:
         """As in the base: not of tensors that a class of their own represents, such as fake ones."""
         return type(t).__torch_dispatch__ is _NO_DISPATCH

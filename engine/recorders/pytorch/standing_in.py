@@ -80,7 +80,7 @@ def _rows(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
     yield from storages.rows(recorder)
     yield torch.utils, "swap_tensors", wrap_swap(recorder, torch.utils.swap_tensors)
     # values that go to Python
-    for name in ("item", "tolist", "numpy", "__array__", "__float__", "__int__"):
+    for name in ("item", "tolist", "numpy", "__array__", "__dlpack__", "__float__", "__int__"):
         yield tensor, name, wrap_export(recorder, wrap_relay(getattr(tensor, name)), name)
     for name in ("from_numpy", "as_tensor"):
         yield torch, name, wrap_entrance(recorder, wrap_relay(getattr(torch, name)))

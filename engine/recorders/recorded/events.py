@@ -65,6 +65,7 @@ class TensorMade(NamedTuple):
         shares: the tensor whose storage it has, if that is known.
         gradient_of: the leaf whose ``.grad`` it is, if it is one.
         name: of a parameter, where the framework has named it.
+        lent: whether others have its memory, such as an array that it was made from.
     """
 
     tensor: int
@@ -75,6 +76,7 @@ class TensorMade(NamedTuple):
     gradient_of: int | None
     site: Site
     name: str = ""
+    lent: bool = False
 
 
 class Gone(NamedTuple):

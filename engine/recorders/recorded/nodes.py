@@ -187,6 +187,7 @@ class ForeignNode(GradNode):
         outs_of: by gradient that arrives, which output of the framework's node that is of.
         adopted: whether no operator was recorded with it, as with an ``autograd.Function``. Of views that are written
             the framework makes such nodes, too: what is in their memory is known all the same.
+        read: of an operator of the framework alone, by operand that it read what gives its array while that is there.
         rule_at: of an ``autograd.Function``, where it says what its gradient is.
         ctx: as of a PyLayer's node: what an operator of the framework alone retains.
     """
@@ -196,6 +197,7 @@ class ForeignNode(GradNode):
     order: Sequence[int | None]
     outs_of: Sequence[int | None]
     ctx: Any
+    read: Sequence[Callable[[], Any]] = ()
     rule_at: Any = ()
     adopted: bool = False
 

@@ -9,6 +9,7 @@ the framework gave.
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from types import SimpleNamespace
@@ -111,6 +112,8 @@ class Player:
         if event.shares is not None and event.shares in self.tensors:
             t._version = self.tensors[event.shares].version
         self.tensors[event.tensor] = t
+        if event.lent and watch.noting:
+            watch.note(watch.Lent(t, ""))
 
     def _play_gone(self, event: events.Gone) -> None:
         self._of_data.pop(event.tensor, None)
@@ -167,6 +170,8 @@ class Player:
     def _play_left(self, event: events.ValuesTaken) -> None:
         if watch.noting:
             watch.note(watch.Left(event.how, self.tensors[event.tensor]))
+            if event.how in _LENDING:
+                watch.note(watch.Lent(self.tensors[event.tensor], event.how))
 
     def _requires(self, event: events.Requires) -> None:
         t = self.tensors[event.tensor]
@@ -399,6 +404,7 @@ class Player:
         if own:
             saved = [self.tensors[n] for n in info.saved if n in self.tensors]
             node.ctx = SimpleNamespace(_saved=tuple(saved))
+            node.read = _refer_to_arrays(matched.operands)
             node.versions = tuple(itertools.chain.from_iterable((t.version, t.version.count) for t in saved))
         else:
             node.versions = versions_of(counted)
@@ -464,7 +470,10 @@ class Player:
             again = repetition_of_call(self._finding, event.overload, named, matched, results)
         inputs = tuple([each(v, array_of) for v in matched.operands])
         outputs = tuple([each(v, array_of) for v in matched.results])
+        # A key that the next call follows at once is that of a call without a node; see Numbering.
         key = next(keys) if node is None else node.key
+        if node is not None:
+            next(keys)
         backend = call.recipe.backend
         held = leaves(matched.operands)
         by(watch.Computed(call.op, call.attrs, inputs, outputs, event.site, key, event.seconds, backend, held, again))
@@ -853,3 +862,12 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.ScheduleStepped: Player._note_schedule_step,
     events.DataPassBegan: Player._note_data_pass,
 }
+
+_LENDING = frozenset({"numpy", "__array__", "__dlpack__"})
+"""Methods that give an array of a tensor's own memory."""
+
+
+def _refer_to_arrays(operands: Sequence[Any]) -> tuple[Callable[[], Any], ...]:
+    """Return what gives the array of each operand while it is there; nothing where one of them has rows alone."""
+    arrays = [array_of(v) for v in flatten(operands, range(len(operands)))]
+    return tuple(map(weakref.ref, arrays)) if all(isinstance(a, np.ndarray) for a in arrays) else ()

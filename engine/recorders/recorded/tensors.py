@@ -82,6 +82,10 @@ class Tensors(ABC):
     def note_left(self, t: Any, how: str) -> None:  # noqa: B027  # most frameworks have nothing to note
         """Note that the program has the values of *t* by one of its methods."""
 
+    def is_lent(self, t: Any) -> bool:
+        """Return whether others than the framework have the memory of *t*, which was not met before."""
+        return False
+
     @abstractmethod
     def output_of(self, t: Any) -> int:
         """Return which output of its node a tensor is."""
@@ -131,8 +135,10 @@ class Tensors(ABC):
             leaf = takes and self.function_of(t) is None and not self.is_view_without_path(t)
             gradient_of = self._gradient_of(t)
             name = self.name_of(t) if is_parameter else ""
+            lent = self.is_lent(t)
             values = self.quietly(t)
-            self.sink(events.TensorMade(known.number, values, leaf, is_parameter, shares, gradient_of, where, name))
+            told = (known.number, values, leaf, is_parameter, shares, gradient_of, where, name, lent)
+            self.sink(events.TensorMade(*told))
         takes = self.requires(t)
         function = self.function_of(t) if takes else None
         key = None if function is None else self.key(function)
