@@ -112,13 +112,37 @@ def _forecast(run: Timeline, entry: Entry, prediction: int, label: int) -> Itera
 
 
 def _root(run: Timeline, number: int) -> int | None:
-    """The value that a label was made of, where it is one: the first operand of each operator on the way."""
+    """The value that a label was made of, where it is one: the first operand of each operator on the way.
+
+    What was decided or computed from data is a label of its own: that the prediction reads the same data is no leak.
+    """
     while run.values[number].maker != NOBODY:
-        inputs = run.entries[run.values[number].maker].inputs
-        if not inputs:
-            return number  # made of nothing: random labels
-        number = inputs[0]
+        entry = run.entries[run.values[number].maker]
+        if not entry.inputs or entry.type in _DECISIONS or _combines(run, entry):
+            return number
+        number = entry.inputs[0]
     return number
+
+
+_DECISIONS = frozenset(
+    (
+        *("greater_than", "greater_equal", "less_than", "less_equal", "equal", "not_equal", "logical_not", "sign"),
+        *("arg_max", "arg_min", "top_k_v2", "argsort", "floor", "ceil", "round", "isnan"),
+        *("gt", "ge", "lt", "le", "eq", "ne", "argmax", "argmin", "topk", "sort", "bucketize"),
+    )
+)
+"""Operators of one operand or a number that make classes of data: Paddle's, then PyTorch's."""
+
+_GATHERINGS = frozenset(("stack", "concat", "gather", "gather_nd", "index_select", "take_along_axis", "where", "slice"))
+"""Operators of several operands that put samples together, or choose some."""
+
+
+def _combines(run: Timeline, entry: Entry) -> bool:
+    """Return whether an operator computes with several values."""
+    if entry.type in _GATHERINGS:
+        return False
+    sizes = [np.asarray(run.store.get(n)).size if n in run.store else 2 for n in {*entry.inputs}]
+    return sum(size > 1 for size in sizes) > 1
 
 
 def _reaching(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact | None:
