@@ -79,3 +79,22 @@ def test_one_scale_with_a_small_gradient_is_its_own_affair(tmp_path: Path) -> No
 def test_a_factor_that_leaves_no_gradient_is_found(factor: str, tmp_path: Path) -> None:
     text = SCALED.format(result=f"self.head(x * self.scale) * {factor}").replace(" - 1).square", ").square")
     assert [code for code, _ in found(text, tmp_path)] == ["GT204"]
+
+
+def test_a_use_that_is_multiplied_by_0_is_a_note(tmp_path: Path) -> None:
+    text = SCALED.format(result="self.head(x * self.scale) + self.head(paddle.tanh(x * self.scale) * 0.0)")
+    assert found(text, tmp_path) == [("GT112", Severity.NOTE)]
+
+
+LEAST = SCALED.format(result="self.head(x * self.scale)").replace("loss = (net", "loss = F.relu((net")
+LEAST = LEAST.replace("mean()\n", "mean() - {margin})\n").replace(
+    "as nn\n", "as nn\nimport paddle.nn.functional as F\n"
+)
+
+
+def test_a_loss_that_is_least_in_every_step_is_found(tmp_path: Path) -> None:
+    assert found(LEAST.format(margin="1e3"), tmp_path) == [("GT205", Severity.ERROR)]
+
+
+def test_a_loss_that_becomes_least_is_silent(tmp_path: Path) -> None:
+    assert found(LEAST.format(margin="(i > 0) * 1e3"), tmp_path) == []

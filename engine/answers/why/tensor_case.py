@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -105,7 +105,17 @@ class TensorCase(Case[int, Call]):
             if into in reasons.depends and copy.value in reasons.reached and into > since and copy.location:
                 use = LostUse(reasons.flow.name(copy.value), Verdict.DETACHED, copy.location)
                 uses.setdefault(copy.location, use)
+        for use in self._find_zero_uses():
+            uses.setdefault(use.location, use)
         return list(uses.values())
+
+    def _find_zero_uses(self) -> Iterator[LostUse]:
+        """Yield the uses that are multiplied by a number that is 0, though gradients arrive there."""
+        slopes, flow = self.slopes(), self._reasons.flow
+        for value, uses in {}.items() if slopes is None else slopes.uses.items():
+            for use in uses:
+                if use.type == "scale" and use.killer is not None and use.killer.verdict is Verdict.TIMES_ZERO:
+                    yield LostUse(flow.name(value), Verdict.TIMES_ZERO, flow.called_at(use.call))
 
     def find_dropped(self) -> list[DroppedResult]:
         return list(find_dropped(self._reasons))

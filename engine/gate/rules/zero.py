@@ -2,8 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...answers.why.verdicts import Verdict
+from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Rule, look_for_verdict
+from ..rule import Hit, Options, Rule, answer_hit, look_for_verdict
+
+
+def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    hits = list(look_for_verdict("GT205")(evidence, options))
+    yield from hits or _find_rest(evidence)
+
+
+def _find_rest(evidence: Evidence) -> Iterator[Hit]:
+    """Losses that are least from the first step to the last: nothing has led there, so that nothing is trained."""
+    steps = evidence.run.history.steps if evidence.has_passed else []
+    points = [point for step in steps for point in step.points.values()]
+    if len(steps) < _SEVERAL or any(point.gradient.norm or point.gradient.nonfinite for point in points):
+        return
+    for loss, answer in evidence.answers:
+        if answer.verdict is Verdict.AT_MINIMUM:
+            message = f"every gradient of {len(steps)} steps is 0, that of {answer.name} too: {answer.label}"
+            said = (*(text.partition("; ")[0] for text in answer.said), "it was there before the first step")
+            yield replace(answer_hit(answer, loss), message=message, explanation=said, numbers={"steps": len(steps)})
+
+
+_SEVERAL = 2
+"""One pass may be made where the training has come to its end."""
 
 RULE = Rule(
     code="GT205",
@@ -14,7 +41,7 @@ RULE = Rule(
         "no error says so."
     ),
     severity=Severity.ERROR,
-    look=look_for_verdict("GT205"),
+    look=_look,
     explains=True,
     wrong="""\
 import paddle

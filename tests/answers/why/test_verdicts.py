@@ -36,7 +36,7 @@ def test_findings_have_a_rule_but_for_what_the_rules_do_not_look_at() -> None:
 
 def test_rules_that_look_for_verdicts_have_some() -> None:
     named = {v.row.rule for v in Verdict}
-    looking = {code for code, rule in rules.really().items() if rule.look.__qualname__.startswith("by_verdict")}
+    looking = {code for code, rule in rules.really().items() if rule.look.__qualname__.startswith("look_for_verdict")}
     assert looking
     assert looking <= named
 
