@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from .. import configuration, gating
-from ..asking import exit_option, find_exit_code_of_loss
+from ..asking import exit_option
+from ..callbacks import call_in_context
 from ..computing import add_backend_options
-from ..context import Output, add_model_options, feed_option, output_options
-from ..errors import CLEAN, ENGINE
+from ..context import add_model_options, feed_option, output_options
 from ..help_pages import Command
 
 
@@ -32,19 +31,4 @@ def command(context: click.Context, /, **values: Any) -> int:
     The file runs once. Files of settings say which rules count and how much, as for check. Findings come first, each
     with the command that digs deeper. Below the table stands what was looked at, and what was not.
     """
-    out = Output.take(values)
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.report import checkup
-    from gradtool.viz.report.findings import Noting, apply_rules
-
-    exit_code, feed = values.pop("exit_code"), values.pop("feed")
-    policy = subject = None
-    if configuration.settings_of(context).sources:
-        policy, subject = gating.read_policy(context), gating.find_subject(context, values, feed)
-    request, feed = (Request.take(values), feed) if subject is None else (subject.request(), subject.feed)
-    told = apply_rules(request, feed, Noting(out), policy)
-    screen = checkup.view(told, request)
-    out.emit(screen)
-    if told.failed:
-        return ENGINE
-    return find_exit_code_of_loss(screen.data["findings"], told.others) if exit_code else CLEAN
+    return call_in_context("checkup", context, values)

@@ -6,19 +6,18 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option, find_exit_code
+from ..asking import exit_option
+from ..callbacks import call
 from ..computing import device_options
-from ..context import Output, add_model_options, backward_options, output_options
+from ..context import add_model_options, backward_options, output_options
 from ..help_pages import Command
-from ..meshes import ask_on_replicas, mesh_option
+from ..meshes import mesh_option
 
-_PICTURES = ("svg", "html")
-_OF_TWO = ("checkpoints", "values", "resources", "backend", "against", "write_golden")
-"""Options that are about two sides."""
+PICTURES = ("svg", "html")
 
 
 def _outputs(command: Any) -> Any:
-    return output_options(command, _PICTURES)
+    return output_options(command, PICTURES)
 
 
 @click.command("diff", cls=Command)
@@ -64,31 +63,4 @@ def command(**values: Any) -> int:
     rows. The answer names operators that then compute something else, such as batch normalisation or a mean over parts
     of unequal size. It names those that draw the same random numbers everywhere, and gradients that nobody sums.
     """
-    out = Output.take(values)
-    mesh = values.pop("mesh")
-    if mesh is not None:
-        return ask_on_replicas(mesh, values, out, _OF_TWO)
-    from gradtool.engine.core.wording import command_line
-    from gradtool.engine.questions.diff import Diff
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import diff
-
-    sides, file, exit_code = values.pop("sides"), values.pop("write_golden"), values.pop("exit_code")
-    form = _picture(out)
-    question = Diff.take(values := {**values, "picture": form is not None})
-    answer = question.ask(sides, Request.take({**values, "model": sides[-1]}), out)
-    files = {file: answer.golden} if file is not None else {}
-    if form is None:
-        out.emit(diff.view(answer), files)
-    else:
-        words = [*sides, *question.words, "--format", form]
-        out.text(diff.picture(answer, form, command_line("gradtool", "diff", *words)), files)
-    return find_exit_code(answer, exit_code)
-
-
-def _picture(out: Output) -> str | None:
-    """The form of the picture that is asked for, by --format or the ending of the file; None for a text."""
-    if out.format in _PICTURES:
-        return out.format
-    ending = (out.file or "").rpartition(".")[2].lower()
-    return ending if ending in _PICTURES and out.format == "text" else None
+    return call("diff", values)

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ..context import Output, backward_options, model_options, output_options
+from ..callbacks import call
+from ..context import backward_options, model_options, output_options
 from ..help_pages import Command
 
 
@@ -15,7 +16,7 @@ from ..help_pages import Command
 @backward_options
 @click.option("--forward-only", is_flag=True, help="Omit the backward part.")
 @output_options
-def command(**values: Any) -> None:
+def command(**values: Any) -> int:
     """Write the program of MODEL with its backward part, for Paddle itself or as an ONNX model.
 
     \b
@@ -26,16 +27,4 @@ def command(**values: Any) -> None:
     NAME.pdmodel, NAME.pdparams and NAME.pdopt. Paddle reads them with static.Program.parse_from_string and static.load;
     version 3 needs FLAGS_enable_pir_api=0.
     """
-    target = values["output"]
-    values["output"] = None  # what is shown of the files goes to the terminal
-    out = Output.take(values)
-    from gradtool.engine.questions.export import Export
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import export
-
-    file = export.check_name(target)
-    values["form"] = export.form(file)
-    question = Export.take(values)
-    answer = question.ask(Request.take(values), out)
-    files = export.files(answer, file)
-    out.emit(export.view(answer, file, files), files)
+    return call("export", values)

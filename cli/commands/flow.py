@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ..context import Output, feed_option, model_options, output_options
+from ..callbacks import call
+from ..context import feed_option, model_options, output_options
 from ..help_pages import Command
 
 
@@ -19,7 +20,7 @@ from ..help_pages import Command
 @feed_option
 @click.option("--step", type=click.IntRange(1), metavar="N", help="Choose the backward pass.  [default: the last one]")
 @output_options
-def command(**values: Any) -> None:
+def command(**values: Any) -> int:
     """Change values of MODEL, and print which others change, and through which operators.
 
     \b
@@ -31,10 +32,4 @@ def command(**values: Any) -> None:
     computed again on other values is "unknown". The arguments of a layer that the file calls have the names that its
     forward() gives them; its result is out.
     """
-    out = Output.take(values)
-    from gradtool.engine.questions.flow import Flow
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import flow
-
-    question = Flow.take(values)
-    out.emit(flow.view(question.ask(Request.take(values), out)))
+    return call("flow", values)

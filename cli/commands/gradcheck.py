@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ..asking import ask, exit_option, find_exit_code
-from ..context import Output, feed_option, model_options, output_options
-from ..errors import CLEAN, ENGINE
+from ..asking import exit_option
+from ..callbacks import call
+from ..context import feed_option, model_options, output_options
 from ..help_pages import Command
 
 
@@ -37,15 +37,4 @@ def command(**values: Any) -> int:
     Exit code 1: a gradient is wrong. 4: nothing is wrong, but something was refused. What cannot be repeated is listed
     as not looked at, and is no error.
     """
-    out = Output.take(values)
-    from gradtool.engine.questions.gradcheck import Comparison, Gradcheck
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import gradcheck
-
-    exit_code = values.pop("exit_code")
-    question = Gradcheck.take(values)
-
-    def code(answer: Comparison) -> int:
-        return find_exit_code(answer, exit_code) or (ENGINE if answer.story.refused else CLEAN)
-
-    return ask(question, Request.take(values), out, gradcheck.view, code)
+    return call("gradcheck", values)

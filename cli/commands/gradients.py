@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ..context import Output, model_options, output_options, run_options
+from ..callbacks import call
+from ..context import model_options, output_options, run_options
 from ..help_pages import Command
 
 
@@ -32,7 +33,7 @@ from ..help_pages import Command
 @click.option("--no-grad", multiple=True, metavar="SELECTOR", help="Treat these tensors as constants.")
 @run_options
 @output_options
-def command(**values: Any) -> None:
+def command(**values: Any) -> int:
     """Print gradients of targets with respect to inputs, and the reason for each None.
 
     Targets are the loss, inputs are the parameters, unless you choose others.
@@ -41,10 +42,4 @@ def command(**values: Any) -> None:
     gradtool gradients model.py --target h --input x
     gradtool gradients model.py --target y1,y2 --target-grad dy1,ones --input 'fc_*.w_0' --run
     """
-    out = Output.take(values)
-    from gradtool.engine.questions.gradients import Gradients
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import gradients
-
-    question = Gradients.take(values)
-    out.emit(gradients.view(question.ask(Request.take(values), out)))
+    return call("gradients", values)

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from ..context import Output, backward_options, model_options, output_options
-from ..files import make_folder
+from ..callbacks import call
+from ..context import backward_options, model_options, output_options
 from ..help_pages import Command
 
 
@@ -19,7 +19,7 @@ from ..help_pages import Command
 @click.option("--feed", metavar="FILE[ROWS]", help="Feed the arrays in FILE, by their names; implies --grads.")
 @click.option("--stamp", is_flag=True, help="Put the time before the names, so that nothing is replaced.")
 @output_options
-def command(**values: Any) -> None:
+def command(**values: Any) -> int:
     """Write backward_graph.dot, ref_forward_graph.dot, call_stack.log, outline.json, manifest.json for MODEL to DIR.
 
     \b
@@ -27,16 +27,4 @@ def command(**values: Any) -> None:
 
     Two dumps of one model are the same files. gradtool diff DIR MODEL prints what has changed since, by outline.json.
     """
-    out = Output.take(values)
-    from gradtool.engine.questions.dump import Dump
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import dump
-
-    folder = values.pop("folder")
-    stamp = dump.stamp() if values.pop("stamp") else ""
-    values["grads"] |= values["feed"] is not None
-    question = Dump.take(values)
-    answer = question.ask(Request.take(values), out)
-    make_folder(folder)
-    files = dump.files(answer.graph, folder, answer.gradients, stamp, answer.outline)
-    out.emit(dump.view(answer, folder, files), files)
+    return call("graph_dump", values)

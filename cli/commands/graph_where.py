@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ..context import Output, backward_options, model_options, output_options
+from ..callbacks import call
+from ..context import backward_options, model_options, output_options
 from ..help_pages import Command
 
 
@@ -16,7 +17,7 @@ from ..help_pages import Command
 @backward_options
 @click.option("--feed", metavar="FILE[ROWS]", help="Call a function of dynamic mode with the arrays in FILE.")
 @output_options
-def command(**values: Any) -> None:
+def command(**values: Any) -> int:
     """Print source, stack, pair, inputs and outputs of the operators of MODEL that OP names.
 
     OP is an operator (relu.0, matmul_v2_grad.1), a type (relu), a tensor, or a line (line:model.py:21).
@@ -26,11 +27,4 @@ def command(**values: Any) -> None:
     gradtool graph --where line:model.py:9 model.py
     gradtool graph --where my_fc.w_0@GRAD model.py
     """
-    out = Output.take(values)
-    from gradtool.engine.questions.where import Where
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import where
-
-    values["fed"] = values.pop("feed")
-    question = Where.take(values)
-    out.emit(where.view(question.ask(Request.take(values), out)))
+    return call("graph_where", values)

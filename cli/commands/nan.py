@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from ..asking import ask, exit_option, find_exit_code
-from ..context import Output, feed_option, model_options, output_options
+from ..asking import exit_option
+from ..callbacks import call
+from ..context import feed_option, model_options, output_options
 from ..help_pages import Command
 
 
@@ -39,17 +40,4 @@ def command(**values: Any) -> int:
     Exit code 1: there is a finding. Infinities that you wrote on purpose, and values that reach neither the loss nor a
     gradient, are listed but are no findings.
     """
-    out = Output.take(values)
-    from gradtool.engine.questions.nan import Nan
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import nan
-
-    steps, exit_code = values["steps"], values.pop("exit_code")
-    question = Nan.take(values)
-    return ask(
-        question,
-        Request.take(values, steps=steps),
-        out,
-        lambda answer: nan.view(answer, as_table=out.format == "tsv"),
-        lambda answer: find_exit_code(answer, exit_code),
-    )
+    return call("nan", values)

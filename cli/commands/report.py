@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from gradtool.engine.core.command_errors import CommandError
-
-from ..context import Output, backward_options, feed_option, model_options, output_options
+from ..callbacks import call_in_context
+from ..context import backward_options, feed_option, model_options, output_options
 from ..help_pages import Command
 
 
@@ -36,22 +35,4 @@ def command(context: click.Context, /, **values: Any) -> int:
     NaN. It has the lines of source with their call stacks, the cells of a session, versions, and all of it as JSON.
     MODEL is loaded once. The same model gives the same bytes. All files are written, or none.
     """
-    out = Output.take(values)
-    files = {form: values.pop(form) for form in ("html", "ipynb", "md")}
-    files = {form: path for form, path in files.items() if path is not None}
-    if not files:
-        click.echo(context.get_help(), err=True)
-        raise CommandError("nothing to write: none of --html, --ipynb and --md is given", "--html report.html")
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.report import asking
-    from gradtool.viz.report.findings import Inquiry
-    from gradtool.viz.views import report
-
-    asking.check_distinct(files)
-    session, title = values.pop("session"), values.pop("title")
-    inquiry = Inquiry.take(values)
-    request = Request.take(values)
-    document = asking.report_on_request(request, inquiry, out, session=session, title=title)
-    written = asking.render(document, files, request, inquiry)
-    out.emit(report.view(document, files, written, request.words()), written)
-    return 0
+    return call_in_context("report", context, values)

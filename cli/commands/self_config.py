@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from .. import configuration
-from ..context import Output, output_options
+from ..callbacks import call_in_context
+from ..context import output_options
 from ..help_pages import Command
 
 
@@ -17,7 +17,7 @@ from ..help_pages import Command
 @click.option("--all", "all_", is_flag=True, help="Show options that nobody has set, too.")
 @output_options
 @click.pass_context
-def command(context: click.Context, /, commands: tuple[str, ...], schema: bool, all_: bool, **values: Any) -> None:
+def command(context: click.Context, /, commands: tuple[str, ...], schema: bool, all_: bool, **values: Any) -> int:
     """Show which settings apply to each COMMAND, and where they come from.
 
     \b
@@ -27,14 +27,4 @@ def command(context: click.Context, /, commands: tuple[str, ...], schema: bool, 
 
     Settings come from the command line, GRADTOOL_… variables, gradtool.toml and [tool.gradtool] of pyproject.toml.
     """
-    from gradtool.viz.views import settings as shown
-
-    from ..configuration import effective
-    from ..configuration import schema as schemas
-
-    if schema:
-        Output.picture_output(values).text(schemas.text())
-        return
-    out = Output.take(values)
-    found = configuration.settings_of(context)
-    out.emit(shown.view(effective.files(found), effective.settings(found, commands, all_), effective.tables(found)))
+    return call_in_context("self_config", context, {**values, "commands": commands, "schema": schema, "all_": all_})

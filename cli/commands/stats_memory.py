@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ..context import Output, feed_option, model_options, output_options
+from ..callbacks import call
+from ..context import feed_option, model_options, output_options
 from ..help_pages import Command
 
 
@@ -16,7 +17,7 @@ from ..help_pages import Command
 @click.option("--held", is_flag=True, help="Add what the program holds anyway: parameters, fed data, leaves.")
 @feed_option
 @output_options
-def command(**values: Any) -> None:
+def command(**values: Any) -> int:
     """Print the forward values that MODEL's backward pass keeps in memory: bytes, producer, readers, lifetime.
 
     \b
@@ -26,11 +27,4 @@ def command(**values: Any) -> None:
     from values that are kept anyway. "twice" and "same as" mark one with the contents of an earlier buffer. What a loop
     of a program keeps of its iterations is one row; JSON has one entry for each.
     """
-    out = Output.take(values)
-    from gradtool.engine.questions.saved import Saved
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import saved
-
-    top, held = values.pop("top"), values.pop("held")
-    question = Saved.take(values)
-    out.emit(saved.view(question.ask(Request.take(values), out), top, held))
+    return call("stats_memory", values)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from gradtool.engine.core.command_errors import CommandError
-
-from ..asking import ask, must_be_one
-from ..context import Output, feed_option, model_options, output_options
-from ..errors import CLEAN
+from ..callbacks import call
+from ..context import feed_option, model_options, output_options
 from ..help_pages import Command
 
 
@@ -50,31 +46,4 @@ def command(**values: Any) -> int:
     With --fused, print the groups of operators that one compiled function computes once a program has run often
     (--backend numba). Each has its operators and their lines, its time, and the time of the operators one by one.
     """
-    out = Output.take(values)
-    from gradtool.engine.questions.profile import Profile
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import profile
-
-    by, top, flame, fused = (values.pop(name) for name in ("by", "top", "flame", "fused"))
-    if fused:
-        return _groups(values, out, top, [name for name, one in (("--by", by != "type"), ("--flame", flame)) if one])
-    question = Profile.take(values)
-    request = Request.take(values)
-    if flame is None:
-        return ask(question, request, out, lambda answer: profile.view(answer, by, top))
-    must_be_one(request, "--flame")
-    answer = question.ask(request, out)
-    out.emit(profile.view(answer, by, top), {flame: profile.stacks(answer, flame)})
-    return CLEAN
-
-
-def _groups(values: dict[str, Any], out: Output, top: int | None, others: Sequence[str]) -> int:
-    """Answer ``--fused``."""
-    from gradtool.engine.questions.fusion import Fusion
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import fusion
-
-    if others:
-        raise CommandError(f"--fused and {others[0]} exclude each other: a row of --fused is a group or its operator")
-    question = Fusion.take(values)
-    return ask(question, Request.take(values), out, lambda answer: fusion.view(answer, top))
+    return call("stats_time", values)

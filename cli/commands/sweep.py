@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from gradtool.engine.request.limits import LOADING
-
+from ..callbacks import call
 from ..computing import add_backend_options
-from ..context import Output, add_model_options, output_options
-from ..errors import CLEAN, ENGINE, FAILED, INTERRUPTED
+from ..context import add_model_options, output_options
 from ..help_pages import Command
 from ..rare import RareOption
 from ..rules import rule_options
 from ..sizes import byte_size
-
-if TYPE_CHECKING:
-    from gradtool.engine.sweeps.sweep import Swept
-
-_DATA = (".npz", ".npy", ".parquet", ".zarr")
-"""Endings of files of arrays: a shell puts those that it finds for --over feeds/*.npz among the models."""
 
 
 @click.command("sweep", cls=Command)
@@ -119,69 +110,4 @@ def command(**values: Any) -> int:
     Exit code 1: a point has a finding. 4: no point has one, but one has no answer. 130: Ctrl-C; the points that were
     done are printed.
     """
-    out = Output.take(values)
-    from gradtool.engine.kinds.telling import points_done
-    from gradtool.engine.request.request import Request
-    from gradtool.engine.sweeps import axes
-    from gradtool.engine.sweeps.at_points import AtPoints
-    from gradtool.engine.sweeps.sweep import SweepInterrupted
-
-    words, over = list(values.pop("models")), list(values.pop("over"))
-    if over:
-        feeds = [word for word in words if os.path.splitext(word)[1].lower() in _DATA]
-        words, over = [word for word in words if word not in feeds], over + feeds
-    models = axes.models(words, values.pop("patterns"))
-    request = Request.take({**{name: values.pop(name) for name in LOADING}, "model": models[0]})
-    results = values["results"]
-    _must_be_a_form(out)
-    try:
-        swept = AtPoints(over=over, set=values.pop("settings"), **values).ask(models, request, points_done)
-    except SweepInterrupted as stop:
-        kept = f"; they are in {results}, and --resume goes on with them" if results not in (None, "-") else ""
-        out.note(f"interrupted after {len(stop.swept.rows)} of {stop.swept.points} points{kept}")
-        _show(stop.swept, out)
-        return INTERRUPTED
-    if swept.torn:
-        out.note(f"{results}: its last line was cut short and is dropped; that point is asked again")
-    if swept.known:
-        out.note(f"{swept.known} of {swept.points} points were in {results}")
-    if results != "-" or out.file not in (None, "-"):  # rows stand alone, so that another program can read them
-        _show(swept, out)
-    if swept.findings:
-        return FAILED
-    return ENGINE if swept.failed_rows else CLEAN
-
-
-# -- forms ------------------------------------------------------------------------------------------------------------
-
-
-def _form(out: Output) -> str | None:
-    """The ending of the form that is asked for, if it is one that only sweeps have."""
-    if out.format in ("jsonl", "csv", "svg", "html"):
-        return f".{out.format}"
-    ending = os.path.splitext(out.file or "")[1].lower()
-    return ending if out.format == "text" and ending in (".jsonl", ".csv", ".svg", ".html", ".parquet") else None
-
-
-def _must_be_a_form(out: Output) -> None:
-    """Raise for a form that cannot be written before hours go into its rows."""
-    from gradtool.viz.sweeps.forms import must_be_there
-
-    form = _form(out)
-    if form is not None:
-        must_be_there(form)
-
-
-def _show(swept: Swept, out: Output) -> None:
-    from gradtool.viz.sweeps.forms import FORMS
-    from gradtool.viz.views import sweep
-
-    form = _form(out)
-    if form is None:
-        out.emit(sweep.view(swept))
-        return
-    content = FORMS[form](swept)
-    if isinstance(content, str):
-        out.text(content)
-    else:
-        out.binary(content)
+    return call("sweep", values)

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from ..asking import ask, exit_option, find_exit_code
+from ..asking import exit_option
+from ..callbacks import call
 from ..computing import add_backend_options
-from ..context import Output, add_model_options, backward_options, output_options, run_options
-from ..errors import ENGINE
+from ..context import add_model_options, backward_options, output_options, run_options
 from ..help_pages import Command
 
 
@@ -38,27 +38,4 @@ def command(**values: Any) -> int:
     The answer has the verdict, the path from the loss with the place where it is cut, the line, and what would connect
     it. A static program runs once if a gradient has to be computed.
     """
-    out = Output.take(values)
-    from gradtool.engine.questions.why import Verdicts, Why
-    from gradtool.engine.request.request import Request
-    from gradtool.viz.views import why
-
-    exit_code = values.pop("exit_code")
-    del values["run"]  # a program is run unless --no-run says otherwise
-    *values["variables"], values["model"] = _words(values.pop("words"))
-    question = Why.take(values)
-
-    def code(answers: Verdicts) -> int:
-        return find_exit_code(answers, exit_code) if answers.failure is None or question.error else ENGINE
-
-    every = exit_code and not question.variables
-    return ask(question, Request.take(values), out, why.view, code, every)
-
-
-def _words(words: tuple[str, ...]) -> list[str]:
-    """The variables, then the model: the last word, or the first one if only that is a model."""
-    from gradtool.engine.loading.targets import is_model
-
-    if len(words) > 1 and not is_model(words[-1]) and is_model(words[0]):
-        return [*words[1:], words[0]]
-    return list(words)
+    return call("why", values)

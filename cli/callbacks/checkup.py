@@ -1,0 +1,32 @@
+"""Callback of ``gradtool checkup``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gradtool.engine.request.request import Request
+from gradtool.viz.report import checkup
+from gradtool.viz.report.findings import Noting, apply_rules
+
+from .. import configuration, gating
+from ..asking import find_exit_code_of_loss
+from ..context import Output
+from ..errors import CLEAN, ENGINE
+
+
+def run(context: click.Context, values: dict[str, Any]) -> int:
+    """Run the command; return its exit code."""
+    out = Output.take(values)
+    exit_code, feed = values.pop("exit_code"), values.pop("feed")
+    policy = subject = None
+    if configuration.settings_of(context).sources:
+        policy, subject = gating.read_policy(context), gating.find_subject(context, values, feed)
+    request, feed = (Request.take(values), feed) if subject is None else (subject.request(), subject.feed)
+    told = apply_rules(request, feed, Noting(out), policy)
+    screen = checkup.view(told, request)
+    out.emit(screen)
+    if told.failed:
+        return ENGINE
+    return find_exit_code_of_loss(screen.data["findings"], told.others) if exit_code else CLEAN
