@@ -9,9 +9,9 @@ from gradtool.engine.core.near_names import find_near
 from gradtool.viz.views import explained, guide, operators, rules
 from gradtool.viz.views.view import View
 
+from ..commands import names
 from ..context import Output
 from ..guide import cookbook, messages, pages
-from ..commands import names
 
 
 def run(values: dict[str, Any]) -> None:
