@@ -32,6 +32,8 @@ class JournalEvidence(intent.IntentEvidence[int]):
         self._reasons = reasons
         self._flow = reasons.flow
         self._loss = loss
+        self._forgotten: dict[tuple[str, int], bool] = {}
+        """By model and list, whether that leaves out the vectors of the model alone."""
 
     def elsewhere(self, subject: TensorSubject[int]) -> Location | None:
         return _other_pass(self._flow, self._loss, subject.value)
@@ -227,7 +229,7 @@ class JournalEvidence(intent.IntentEvidence[int]):
             return None
         if written:
             said = (f"its values were set before: {source.short(written[-1].loc)}",)
-        elif partly and choices.is_by_name(last.loc):
+        elif partly and not self.is_of_forgotten_group(subject) and choices.is_by_name(last.loc):
             said = ("the list is chosen by the names of parameters",)
         else:
             return None
@@ -240,6 +242,25 @@ class JournalEvidence(intent.IntentEvidence[int]):
         """Return whether an optimizer takes others of the model that a parameter was a part of then."""
         listing = self.nearest_list(subject)
         return subject.value < listing.time and self._shares_model(subject, listing)
+
+    def is_of_forgotten_group(self, subject: TensorSubject[int]) -> bool:
+        """Return whether all that a list leaves out of a model are vectors, and it takes the matrices.
+
+        Biases and scales make a group of their own, without decay, which is easily forgotten: nobody trains a layer's
+        weight and means its bias to stay.
+        """
+        listing = self.nearest_list(subject)
+        key = self._model(subject.value), listing.time
+        if key not in self._forgotten:
+            self._forgotten[key] = self._lacks_vectors_alone(*key)
+        return self._forgotten[key]
+
+    def _lacks_vectors_alone(self, model: str, time: int) -> bool:
+        listed = {n for listing in self._flow.journal.listings for n in listing.leaves}
+        own = {n: named.tensor for n, named in self._flow.names.items() if n < time and self._model(n) == model}
+        trained = {n: t.array.ndim for n, t in own.items() if not t.stop_gradient}
+        others = [ndim for n, ndim in trained.items() if n not in listed]
+        return max(others, default=2) <= 1 < max((trained[n] for n in trained.keys() & listed), default=0)
 
     def nearest_list(self, subject: TensorSubject[int]) -> ListedLeaves:
         """Return the list that might have held a parameter: of others of its model, or an empty one; else the last."""

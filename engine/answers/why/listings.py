@@ -15,7 +15,13 @@ from .verdicts import Verdict
 
 
 def not_listed(
-    flow: JournalFlow, subject: TensorSubject[int], answer: Answer, last: ListedLeaves, container: str, partly: bool
+    flow: JournalFlow,
+    subject: TensorSubject[int],
+    answer: Answer,
+    last: ListedLeaves,
+    container: str,
+    partly: bool,
+    is_group: bool = False,
 ) -> Answer:
     """The verdict on a parameter that is in no optimizer's list, with the lines of both.
 
@@ -23,6 +29,7 @@ def not_listed(
         last: the list that might have held it.
         container: the plain list of a Layer that holds the parameter; empty if none does.
         partly: whether the list takes other parameters of the same model.
+        is_group: whether it takes all but the vectors of that model.
     """
     said = f"it gets a gradient, but no optimizer was given it: this one has {len(last.leaves)} parameters"
     places: tuple[tuple[str, Location], ...] = (("made", flow.made_at(subject.value)),)
@@ -36,6 +43,9 @@ def not_listed(
     elif replaced:
         places = (("took the place of another", replaced[-1]),)
         advice = "make the optimizer after the last change of the layers"
+    elif is_group:
+        said += ", and none of the vectors of this model, its biases and scales"
+        advice = "give the optimizer a second group for them: [{'params': matrices}, {'params': vectors}]"
     elif partly:
         advice = say("add it to the optimizer's list; if it is not to be trained, set {stops} on it")
     elif subject.value > last.time:
@@ -46,7 +56,7 @@ def not_listed(
         location=location,
         places=places,
         advice=advice,
-        certain=bool(container) or not partly,
+        certain=bool(container) or is_group or not partly,
     )
 
 

@@ -523,7 +523,8 @@ class TensorCase(Case[int, Call]):
         if frozen is not None:
             return frozen
         listing = self._evidence.nearest_list(subject)
-        return not_listed(self._reasons.flow, subject, answer, listing, container, partly)
+        is_group = partly and self._evidence.is_of_forgotten_group(subject)
+        return not_listed(self._reasons.flow, subject, answer, listing, container, partly, is_group)
 
     def _is_before_training(self, value: int) -> bool:
         """Return whether the pass came before any optimizer was made, and none was made for what it reaches."""
