@@ -35,6 +35,7 @@ ABSORBS: Final = (
     Absorbs(("GT206",), ("GT205", "GT208", "GT204", "GT603")),
     Absorbs(("GT101", "GT102", "GT103", "GT104", "GT205", "GT111"), ("GT111", "GT112", "GT113", "GT603")),
     Absorbs(("GT201", "GT202"), ("GT203", "GT204", "GT207", "GT715"), at_line=False),
+    Absorbs(("GT201", "GT202"), ("GT209",)),
     Absorbs(("GT203", "GT204"), ("GT702",), at_line=False, of_its_own=True),
 )
 """Causes and what comes of them, the strongest first."""

@@ -195,27 +195,7 @@ def _is_shifted(run: Timeline, compared: Compared) -> bool:
     readers = [e for e in run.entries if not e.backward and compared.root in e.inputs]
     label = upstream(run, (compared.label,))
     own = [e for e in readers if not label.isdisjoint(e.made)]
-    is_sliced = len(readers) > len(own) > 0 and all(e.type in _SLICING for e in readers)
-    return is_sliced and not any(kind in _JUDGING for kind in _types_before(run, compared.label))
-
-
-def _types_before(run: Timeline, number: int) -> Iterator[str]:
-    """Yield the operators between a label and what it was made of, as :func:`_root` goes."""
-    while run.values[number].maker != NOBODY:
-        entry = run.entries[run.values[number].maker]
-        yield entry.type
-        if not entry.inputs:
-            return
-        number = entry.inputs[0]
-
-
-_JUDGING = frozenset(
-    (
-        *("greater_than", "greater_equal", "less_than", "less_equal", "equal", "not_equal"),
-        *("gt", "ge", "lt", "le", "eq", "ne", "sign", "argmax", "arg_max", "floor", "round"),
-    )
-)
-"""Operators that make a class of numbers: what they give is no later step of what they read."""
+    return len(readers) > len(own) > 0 and all(e.type in _SLICING for e in readers)
 
 
 def _is_class_of_numbers(run: Timeline, compared: Compared) -> bool:
