@@ -64,7 +64,8 @@ class Block(nn.Layer):
         self.moe = MoELayer(d_model, d_model * 2, num_experts=4, top_k=2)
 
     def forward(self, x):
-        x = x + self.attn(self.norm1(x))
+        causal = paddle.tril(paddle.ones([x.shape[1], x.shape[1]], "bool"))
+        x = x + self.attn(self.norm1(x), attn_mask=causal)
         return x + self.moe(self.norm2(x))
 
 
