@@ -56,6 +56,12 @@ def carried(journal: Journal, loss: int, freed: Location) -> CarriedValue | None
     return next((way for way in told if way.name), told[0] if told else None)
 
 
+def is_made_again(journal: Journal, loss: int, kept: CarriedValue) -> bool:
+    """Return whether the line that made a value ran again after the backward call before that of *loss*: in a loop."""
+    before = _last_pass(journal, loss)
+    return any(call.time > before and call.loc[-len(kept.kept) :] == kept.kept for call in journal.calls)
+
+
 def keeper(journal: Journal, value: int, since: int = 0) -> str:
     """Return the context that handed out *value* again after the time *since*; empty if none did."""
     entries = journal.events.get(value, ())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...core.source import Location
 from ...eager.journal import Journal
 from ...eager.tape import FreedGraphError, InplaceError
 from ...eager.tensor import Tensor
 from ...ops import registry
 from .answers import Answer
-from .carried import CarriedValue, carried, is_same
+from .carried import CarriedValue, carried, is_made_again, is_same
 from .verdicts import Verdict
 
 
@@ -22,10 +24,10 @@ def explained(
         journal: kept until then.
         loss: what the backward call that raised it began at.
     """
-    if isinstance(error, InplaceError):
-        return _overwritten(error, raised)
-    places = (("freed by", error.freed), ("needed by", raised), ("made at", error.reader))
     number = None if journal is None or loss is None else journal.number(loss)
+    if isinstance(error, InplaceError):
+        return _explain_overwriting(error, raised, None if number is None else journal, number or 0)
+    places = (("freed by", error.freed), ("needed by", raised), ("made at", error.reader))
     kept = None if journal is None or number is None else carried(journal, number, error.freed)
     if kept is not None:
         return _explain_carried(kept, places, error.freed == raised)
@@ -94,8 +96,27 @@ def _overwritten(error: InplaceError, raised: Location) -> Answer:
     )
 
 
+def _explain_overwriting(error: InplaceError, raised: Location, journal: Journal | None, loss: int) -> Answer:
+    """The answer about a value that was overwritten; of one that an optimizer wrote, what leads back to before that."""
+    answer = _overwritten(error, raised)
+    if journal is None or not _is_update(error.writer):
+        return answer
+    kept = carried(journal, loss, raised)
+    if kept is None or not kept.name or kept.by or not is_made_again(journal, loss, kept):
+        return answer
+    held = f"the state held in {kept.name}" if kept.in_list else kept.name
+    said = (
+        f"{kept.name} is kept from the last step with its graph: backward goes through that step again",
+        f"the step of the optimizer has changed since what the gradient of {error.type} needs there",
+    )
+    advice = f"detach {held} before the next step uses it (.detach()), and leave out retain_graph=True"
+    return replace(answer, said=said, location=kept.kept, advice=advice)
+
+
 def _is_update(writer: str) -> bool:
-    """Return whether it is the operator of an optimizer."""
+    """Return whether it is the operator of an optimizer, or all of its step."""
+    if writer == "step":
+        return True
     op = registry.find(writer)
     return op is not None and "Param" in op.input_index
 
