@@ -25,18 +25,27 @@ def explained(
         loss: what the backward call that raised it began at.
     """
     number = None if journal is None or loss is None else journal.number(loss)
+    if journal is None or number is None:
+        return _overwritten(error, raised) if isinstance(error, InplaceError) else _explain_second(error, raised, _SUM)
     if isinstance(error, InplaceError):
-        return _explain_overwriting(error, raised, None if number is None else journal, number or 0)
-    places = (("freed by", error.freed), ("needed by", raised), ("made at", error.reader))
-    kept = None if journal is None or number is None else carried(journal, number, error.freed)
+        return _explain_overwriting(error, raised, journal, number)
+    kept = carried(journal, number, error.freed)
     if kept is not None:
-        return _explain_carried(kept, places, error.freed == raised)
+        return _explain_carried(kept, _places(error, raised), error.freed == raised)
+    return _explain_second(error, raised, _ANEW if is_same(journal, number) else _SUM)
+
+
+_ANEW = "compute the loss anew before each backward call, or retain_graph=True in the first"
+_SUM = "one backward of the sum of both, or retain_graph=True in the first"
+
+
+def _places(error: FreedGraphError, raised: Location) -> tuple[tuple[str, Location], ...]:
+    return (("freed by", error.freed), ("needed by", raised), ("made at", error.reader))
+
+
+def _explain_second(error: FreedGraphError, raised: Location, advice: str) -> Answer:
     said = f"the first backward freed what {error.type} had retained, and the second one needs it"
-    if journal is not None and number is not None and is_same(journal, number):
-        advice = "compute the loss anew before each backward call, or retain_graph=True in the first"
-    else:
-        advice = "one backward of the sum of both, or retain_graph=True in the first"
-    return _freed(error.freed, said, places, advice)
+    return _freed(error.freed, said, _places(error, raised), advice)
 
 
 def _freed(at: Location, said: str, places: tuple[tuple[str, Location], ...], advice: str) -> Answer:
@@ -96,10 +105,10 @@ def _overwritten(error: InplaceError, raised: Location) -> Answer:
     )
 
 
-def _explain_overwriting(error: InplaceError, raised: Location, journal: Journal | None, loss: int) -> Answer:
+def _explain_overwriting(error: InplaceError, raised: Location, journal: Journal, loss: int) -> Answer:
     """The answer about a value that was overwritten; of one that an optimizer wrote, what leads back to before that."""
     answer = _overwritten(error, raised)
-    if journal is None or not _is_update(error.writer):
+    if not _is_update(error.writer):
         return answer
     kept = carried(journal, loss, raised)
     if kept is None or not kept.name or kept.by or not is_made_again(journal, loss, kept):
