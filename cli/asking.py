@@ -149,7 +149,7 @@ def _explain(error: Exception, request: Request, feed: str | None, out: Output) 
 def must_be_one(request: Request, what: str) -> None:
     """Raise :class:`CommandError` where several passes are asked about and *what* takes one."""
     if request.backward == EACH:
-        raise CommandError(f"{what}: about one backward pass, and --backward {EACH} asks about several")
+        raise CommandError(f"{what}: about one backward pass, and --backward {EACH} names several")
 
 
 def _worst(codes: Sequence[int]) -> int:

@@ -39,7 +39,7 @@ class Beside:
         return written
 
     def flush(self) -> None:
-        """As a stream's; of a line that is not over, only the terminal's own is written."""
+        """Flush the terminal; the target keeps an unfinished line until it ends."""
         self._stream.flush()
 
     def __getattr__(self, name: str) -> Any:

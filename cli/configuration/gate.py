@@ -16,7 +16,7 @@ MODEL: Final = TableNode(
     "key of a model",
     {
         "target": nodes.text("model.py, model.py:build, pkg.mod:build, or a saved program; below this file's folder."),
-        "name": nodes.text("What findings call it."),
+        "name": nodes.text("Name that findings give it."),
         "feed": nodes.text("A file of arrays to feed, FILE.npz."),
         "arguments": ListNode(nodes.text(), "The arguments of a script, which stand behind -- on a command line."),
         "arg": ListNode(nodes.text(), "Arguments of the model's function, NAME=VALUE."),
@@ -24,7 +24,7 @@ MODEL: Final = TableNode(
         "loss": nodes.text("The loss: a Python name or a tensor name."),
         "seed": nodes.whole(doc="Seed of parameters and random feeds."),
         "mode": nodes.one_of(("auto", "static", "eager"), "static: as if the file began with paddle.enable_static()."),
-        "backward": nodes.whole_or_text("The backward pass to ask about: its number from 1, or line:FILE:LINE."),
+        "backward": nodes.whole_or_text("The backward pass to look at: its number from 1, or line:FILE:LINE."),
         "limit": nodes.number(0, above=True, doc="Stop the file after so many seconds."),
         "module": nodes.switch("The target is a module, run as by python -m."),
     },
@@ -64,11 +64,9 @@ OVERRIDE: Final = TableNode(
 TABLES: Final[Mapping[str, Node]] = {
     "models": ListNode(MODEL, "The models that gradtool check without arguments looks at."),
     **SETTINGS,
-    "per-file-ignores": TableNode(
-        "path", others=CODES, doc="By path or glob, rules whose findings there are left out."
-    ),
+    "per-file-ignores": TableNode("path", others=CODES, doc="By path or glob, rules whose findings there are skipped."),
     "per-parameter-ignores": TableNode(
-        "parameter", others=CODES, doc="By name or glob, rules whose findings about such parameters are left out."
+        "parameter", others=CODES, doc="By name or glob, rules whose findings about such parameters are skipped."
     ),
     "overrides": ListNode(OVERRIDE, "How models in some files, or some parameters, are checked."),
 }

@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--gradtool-select", action="append", default=[], metavar="CODE", help="rules to apply: GT103, GT1, ALL"
     )
-    group.addoption("--gradtool-ignore", action="append", default=[], metavar="CODE", help="rules to leave out")
+    group.addoption("--gradtool-ignore", action="append", default=[], metavar="CODE", help="rules to skip")
     group.addoption(
         "--gradtool-update", action="store_true", help="write the graphs that assert_graph_matches compares with"
     )

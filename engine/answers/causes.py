@@ -77,7 +77,7 @@ _VECTORS = "vectors turn without bounds there: use the values alone, or a matrix
 _STABLE = "use the form that subtracts the largest first: log_softmax, logsumexp, cross_entropy on logits, sigmoid"
 
 _LOGS = "log log2 log10 log1p log_softmax logsigmoid logsumexp"
-_LOG_TWICE = "the argument is a logarithm already ({made}): leave out the second log"
+_LOG_TWICE = "the argument is a logarithm already ({made}): remove the second log"
 _CLIP = "the clip lets 0 through: clip at a small positive number, such as 1e-6"
 _OF_LOGITS = "take it from the logits: log_softmax or cross_entropy, log_sigmoid or binary_cross_entropy_with_logits"
 _SPREAD = "all values are the same there, or there is one alone: add an epsilon under the root, and skip batches of one"

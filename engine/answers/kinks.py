@@ -48,7 +48,7 @@ def _second(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str
 
 
 def _extreme(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
-    """Return which elements are the largest: equal to the result, wherever the reduced dimensions are."""
+    """Return which elements equal the result, the extreme of the reduced dimensions, wherever these are."""
     x = xp.asarray(ins[0])
     axes = attrs.get("dim") or ()
     every = attrs.get("reduce_all") or not axes

@@ -61,8 +61,8 @@ class Scales:
         if not self._left_out:
             return [], []
         if not self._updates:
-            often = f"all {len(self._left_out)} updates were left out"
-            return self._finding(self._left_out[0], often if len(self._left_out) > 1 else "the update was left out")
+            often = f"all {len(self._left_out)} updates were skipped"
+            return self._finding(self._left_out[0], often if len(self._left_out) > 1 else "the update was skipped")
         told = []
         for own, _, scale in self._left_out:
             own[0].scale = scale

@@ -106,7 +106,7 @@ def _warn_unused(checkpoints: Sequence[Variable], used: Sequence[Variable]) -> N
     unused = [v.name for v in dict.fromkeys(checkpoints) if v not in set(used)]
     if unused:
         warnings.warn(
-            f"checkpoints that the loss does not depend on are left out: {', '.join(unused)}",
+            f"checkpoints that the loss does not depend on are skipped: {', '.join(unused)}",
             UnusedCheckpointWarning,
             stacklevel=3,
         )

@@ -47,7 +47,7 @@ class Bend(NamedTuple):
     site: Any
 
     def __str__(self) -> str:
-        """Return ``relu is zero everywhere: at train.py:7``."""
+        """Return ``the second derivative of relu is zero everywhere: at train.py:7``."""
         place = source.short(source.locate(self.site))
         return f"the second derivative of {BENT[self.op_type]} is zero everywhere" + (f": at {place}" if place else "")
 

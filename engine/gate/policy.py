@@ -73,7 +73,7 @@ class Policy:
         selection: what holds for all models.
         said: which of its selectors the command line says, which is stronger than any override.
         overrides: the later ones are stronger.
-        per_file: files, and the rules whose findings there are left out.
+        per_file: files, and the rules whose findings there are skipped.
         per_parameter: globs of parameters, and the rules whose findings about them are left out.
     """
 

@@ -187,7 +187,7 @@ def _(program: Program) -> Iterator[Problem]:
             yield f"{op.type} has {len(op.inputs)} input slots, its definition {len(op.op.inputs)}", op
         for slot in op.op.inputs[len(op.inputs) :]:
             if not (slot.optional or slot.many) and op.op.forward is None:
-                yield f"input {slot.name} of {op.type} is left out", op
+                yield f"input {slot.name} of {op.type} is missing", op
         yield from _misfits(op, "input", op.op.inputs, op.inputs)
         yield from _misfits(op, "output", op.op.outputs, op.outputs)
 
@@ -237,7 +237,7 @@ def _(program: Program) -> Iterator[Problem]:
     for op in _ops(program):
         if op.attrs.keys() != op.op.defaults.keys():
             names = ", ".join(sorted(op.attrs.keys() ^ op.op.defaults.keys()))
-            yield f"{op.type} lacks or does not have the attributes {names}", op
+            yield f"{op.type} has more or fewer attributes than it takes: {names}", op
             continue
         try:
             filled = op.op.attributes(op.attrs)

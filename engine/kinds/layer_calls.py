@@ -147,7 +147,7 @@ def _predictors(call: LayerCall) -> list[LayerCall]:
 
 
 def _is_block(layer: Layer) -> bool:
-    """Return whether it is one of gradtool's own that nothing is made of: what it does is known."""
+    """Return whether it is one of gradtool's own and holds no other layers: what it does is known."""
     return type(layer).__module__.partition(".")[0] == "gradtool" and not any(True for _ in layer.children())
 
 

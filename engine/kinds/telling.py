@@ -111,7 +111,7 @@ def stand_ins(left: Loaded, notes: Notes) -> None:
     for absent in told:
         lines = "; ".join(absent.texts())
         notes.note(
-            f"{left.name} holds {count(len(absent.reasons), 'operator')} that gradtool lacks, so it is not run, and "
+            f"{left.name} holds {count(len(absent.reasons), 'operator')} that gradtool does not have, so it is not run, and "
             f"their gradients are those that Paddle makes by default: {lines}"
         )
 
@@ -147,7 +147,7 @@ def error(left: Loaded, notes: Notes) -> None:
     """Say what a file raised, and what the answer is about then."""
     if left.error is not None:
         ran = f": {count(left.passes, 'backward pass')}" if left.passes else ""
-        notes.note_error(left.error, f"told is what had run until then{ran}")
+        notes.note_error(left.error, f"reported is what had run until then{ran}")
 
 
 def files(left: Loaded, overlay: Overlay, notes: Notes) -> None:

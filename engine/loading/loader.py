@@ -299,7 +299,7 @@ def _import(loaded: Loaded, read: Callable[..., Any], target: Target, request: R
         _replay(loaded, read, target, request)
         return
     if request.run.mode == "eager":
-        raise CommandError(f"{target.name} holds a static program", "leave out --mode eager")
+        raise CommandError(f"{target.name} holds a static program", "remove --mode eager")
     # What an importer builds was made by the file, as far as people are told: by its first line.
     names: dict[str, Any] = {"__name__": MODULE, "read": read}
     call(target.name, execute, compile("result = read()", target.file, "exec"), names)
@@ -351,7 +351,9 @@ def _values_wanted() -> Iterator[None]:
     try:
         yield
     except UninitializedError as error:
-        error.hint = "the file holds no values: static.save(program, NAME) writes NAME.pdmodel, and them beside it"
+        error.hint = (
+            "the file holds no values: static.save(program, NAME) writes NAME.pdmodel, and the values next to it"
+        )
         raise
 
 

@@ -48,8 +48,8 @@ def record(request: Request, run: str, folder: str) -> None:
     with running.mark_process(), programs.watch(), archive.record_into(run, folder), run_model(request) as loaded:
         if _is_static(loaded) and not programs.save(Path(run).parent):
             raise CommandError(
-                f"{loaded.name} builds a static program and runs none, and --engine paddle asks about what is run",
-                "leave out --engine paddle, or save the program there and ask about the file",
+                f"{loaded.name} builds a static program and runs none, and --engine paddle answers about what is run",
+                "remove --engine paddle, or save the program there and name the file",
             )
 
 
@@ -66,7 +66,7 @@ def _must_be_there(name: str) -> None:
     if importlib.util.find_spec("paddle") is None:
         raise CommandError(
             f"{name} is to run in PaddlePaddle, and {sys.executable} has none",
-            f"{INSTALL}  (or {running.PYTHON}=PATH names a Python that has it, with gradtool beside it)",
+            f"{INSTALL}  (or {running.PYTHON}=PATH names a Python that has it, with gradtool next to it)",
         )
 
 

@@ -38,7 +38,7 @@ class Absent:
         """Raise :class:`UnsupportedError`, which names all of them."""
         count = len(self.reasons)
         raise UnsupportedError(
-            f"the program cannot run: gradtool lacks {count} of its operators: {'; '.join(self.texts())}.",
+            f"the program cannot run: gradtool does not have {count} of its operators: {'; '.join(self.texts())}.",
             hint="what needs no values is answered: graph, program, where, backward without --run",
         )
 
@@ -64,7 +64,7 @@ class StandIn(OpDef):
         def kernel(backend: Any, *operands: Operand, wanted: Any = None, **attrs: Any) -> NoReturn:
             absent.refuse()
 
-        kernel.__doc__ = f"{type_} is an operator that gradtool lacks: it stands for what a file lists."
+        kernel.__doc__ = f"{type_} is an operator that gradtool does not have: it stands for what a file lists."
         super().__init__(
             type_,
             type_,

@@ -143,8 +143,8 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
 
 PARTS: dict[str, tuple[str, str]] = {
     "paddle.dataset": ("data sets of the old kind", "read the data yourself and give them by paddle.io.Dataset"),
-    "paddle.quantization": ("quantised models", "ask about the model before it is quantised"),
-    "paddle.nn.quant": ("quantised models", "ask about the model before it is quantised"),
+    "paddle.quantization": ("quantised models", "query the model before it is quantised"),
+    "paddle.nn.quant": ("quantised models", "query the model before it is quantised"),
     "paddle.onnx": ("exporting models", "gradtool graph and gradtool graph --dump write graphs; leave the export out"),
     "paddle.inference": ("running exported models", "run the model itself"),
     "paddle.tensorrt": ("running exported models", "run the model itself"),
@@ -168,10 +168,10 @@ NAMELESS: dict[str, tuple[str, str]] = {
     "paddle.incubate.passes": ("changes of programs for speed", "leave it out"),
     "paddle.incubate.xpu": ("kernels for other processors", "use the layers of paddle.nn that they fuse"),
     "paddle.incubate.cc": ("compiled functions", "call the function as it is"),
-    "paddle.static.quantization": ("quantised models", "ask about the model before it is quantised"),
+    "paddle.static.quantization": ("quantised models", "query the model before it is quantised"),
     "paddle._C_ops": ("kernels by their names", "call the public function of the same name"),
     "paddle._legacy_C_ops": ("kernels by their names", "call the public function of the same name"),
-    "paddle.fluid.contrib.slim": ("quantised models", "ask about the model before it is quantised"),
+    "paddle.fluid.contrib.slim": ("quantised models", "query the model before it is quantised"),
     "paddle.fluid.contrib.sparsity": ("pruned weights for graphics cards", "leave it out"),
     "paddle.fluid.transpiler": ("training on several machines", "run the script for one process"),
     "paddle.fluid.distributed": ("training on several machines", "run the script for one process"),

@@ -162,4 +162,4 @@ def _joined(content: dict[Any, Any], place: Any, file: str) -> Any:
     try:
         return np.concatenate([content.pop(part) for part in place["slices"]]).reshape(place["OriginShape"])
     except (TypeError, KeyError, ValueError):
-        raise FileFormatError(file, "the slices of an array", f"{SLICES} tells others") from None
+        raise FileFormatError(file, "the slices of an array", f"{SLICES} lists others") from None

@@ -202,7 +202,7 @@ def _only_tensor(arrays: list[Array], file: str, return_numpy: bool) -> Any:
             file,
             "one tensor, or tensors with names",
             f"it holds {len(arrays)} without names",
-            hint="static.load_inference_model and jit.load read it with the program that lies beside it",
+            hint="static.load_inference_model and jit.load read it with the program next to it",
         )
     return arrays[0] if return_numpy else _tensor(arrays[0], None)
 

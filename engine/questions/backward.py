@@ -34,7 +34,7 @@ class Backward(BackwardOptions, Question[GradientTable]):
             asked = replace(self, callbacks=tuple(callback(c, model) for c in self.callbacks))
         table = model.differentiate(asked, notes)
         if table.left_out:
-            notes.note(f"{model.name} made a backward part itself: {count(table.left_out, 'operator')} left out")
+            notes.note(f"{model.name} made a backward part itself: {count(table.left_out, 'operator')} skipped")
         if self.run or self.feed:
             table = model.evaluate(table, self, notes)
         if not table.computed and not any(row.lacking for row in table.rows):

@@ -41,5 +41,5 @@ def distinct(request: Request, notes: Notes = SILENT) -> Sequence[LineOfCalls]:
     """
     calls = list_calls(replace(request, backward=None), notes)
     if not calls.distinct():
-        raise CommandError(f"{calls.about.name} asks for no backward pass", "leave out --backward each")
+        raise CommandError(f"{calls.about.name} asks for no backward pass", "remove --backward each")
     return calls.distinct()

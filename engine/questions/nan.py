@@ -117,7 +117,7 @@ class Nan(Question[Births]):
                 coverage = Coverage(hunt)
             run(model, coverage, self, notes)
         elif hunt.steps:
-            searched = "the one that is asked about, and no other"
+            searched = "the requested one, and no other"
             if request.backward is None:
                 searched = count(hunt.steps, "backward pass")
             notes.note(f"{left.name} ran backward itself: searched {searched}")

@@ -124,7 +124,7 @@ def _must_not_have_asked(left: Loaded) -> None:
         raise CommandError(
             f"--steps follows gradients of parameters: {current().gradient_of}, called {count} times, the last time at "
             f"{source.short(calls[-1].location)}, gives none that it can follow",
-            "leave out --steps for the sizes of one pass; gradtool backward --list shows the calls",
+            "remove --steps for the sizes of one pass; gradtool backward --list shows the calls",
         )
 
 
@@ -218,7 +218,7 @@ class OverTime(Question[Training]):
         if not history.steps:
             raise CommandError(
                 f"--steps: {about.name} runs no backward pass itself, and has no function step()",
-                "leave out --steps for the sizes of one pass, or put the loop into the file",
+                "remove --steps for the sizes of one pass, or put the loop into the file",
             )
         by, depth = self._row_kind([t.name for t in history.tracks])
         groups: dict[str, list[Track]] = {}

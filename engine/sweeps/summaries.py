@@ -201,7 +201,7 @@ KINDS: Final[Mapping[str, SweepQuestion]] = {
     "nan": SweepQuestion(_nan, ("big", "subnormal", "order"), "where NaN and infinity are born"),
     "stats": SweepQuestion(_stats, ("by",), "norms of the gradients"),
     "why": SweepQuestion(_why, ("params", "no_grad"), "why parameters get no gradient"),
-    "gradcheck": SweepQuestion(_gradcheck, ("order",), "gradients beside differences"),
+    "gradcheck": SweepQuestion(_gradcheck, ("order",), "gradients compared with differences"),
     "check": SweepQuestion(_check, ("select", "ignore"), "findings of the gate's rules"),
     "backward": SweepQuestion(_backward, ("params", "no_grad"), "which parameters get a gradient"),
     "saved": SweepQuestion(_summarize_saved, (), "what backward keeps alive"),

@@ -57,7 +57,7 @@ def check(done: Outcome, code: int, *said: str) -> None:
         (["backward", "model.py", "--feed", "model.py"], ["model.py is no .npz file"]),
         (["backward", "model.py", "--callbacks", "hooks"], ["--callbacks hooks: expected MODULE:FUNCTION"]),
         (["backward", "model.py", "--callbacks", ":bild"], ["unknown function for --callbacks in model.py: 'bild'"]),
-        (["backward", "model.py", "--mode", "eager"], ["returned Variable", "leave out --mode eager"]),
+        (["backward", "model.py", "--mode", "eager"], ["returned Variable", "remove --mode eager"]),
         (["gradients", "model.py", "--target", "nope"], ["unknown tensor for --target: 'nope'"]),
         (["gradients", "model.py", "--target-grad", "a,b"], ["names 2 tensors for 1 target"]),
         (["explain", "GT1034"], ["unknown rule 'GT1034'", "GT103"]),

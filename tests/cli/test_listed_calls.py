@@ -59,7 +59,7 @@ def test_the_steps_of_a_loop_are_one_line_each(gradtool: Run, model: Write) -> N
     assert rows[3].split()[:5] == ["3,", "6,", "9", "grad", "–"]
     assert " model.py:7 " in rows[1]
     assert rows[1].endswith("d_loss.backward()")
-    assert rows[4] == "9 calls on 3 lines · asked about is number 8, unless --backward says otherwise"
+    assert rows[4] == "9 calls on 3 lines · selected is number 8, unless --backward says otherwise"
     assert rows[5] == "next: gradtool why model.py --backward 7 · gradtool why model.py --backward each"
 
 

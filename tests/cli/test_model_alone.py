@@ -106,8 +106,8 @@ def test_findings_are_those_of_the_gate(gradtool: Run, model: Write, text: str) 
     ("settings", "severity", "left_out"),
     [
         ('[severities]\nGT1 = "note"\n', "note", ""),
-        ('[check]\nignore = ["GT103"]\n', None, "1 rule that settings leave out: GT103"),
-        ('[per-parameter-ignores]\n"*" = ["GT103"]\n', None, "1 finding that settings leave out: GT103"),
+        ('[check]\nignore = ["GT103"]\n', None, "1 rule that settings skip: GT103"),
+        ('[per-parameter-ignores]\n"*" = ["GT103"]\n', None, "1 finding that settings skip: GT103"),
         ('[[overrides]]\nfiles = ["other.py"]\nseverities.GT103 = "note"\n', "error", ""),
     ],
 )
@@ -124,7 +124,7 @@ def test_files_of_settings_hold_as_for_the_gate(
     ]
     page = gradtool(file).out
     assert left_out in page
-    assert ("settings leave out" in page) is bool(left_out)
+    assert ("settings skip" in page) is bool(left_out)
     assert gradtool(file, "--exit-code").code == (1 if severity == "error" else 0)
     assert screen(gradtool, file, "--isolated")["results"][0]["severity"] == "error"
 

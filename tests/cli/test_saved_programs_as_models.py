@@ -83,7 +83,7 @@ def test_other_commands_take_it(gradtool: Run, saved: Path) -> None:
         (["net.pdparams"], "net.pdparams holds no program: the bytes: expected a program, but it holds a dict"),
         (["net.json:build"], "net.json holds a program: it has no functions"),
         (["net.json", "--arg", "n=1"], "net.json holds a program: it has no functions"),
-        (["net.json", "--mode", "eager"], "net.json holds a static program\n  hint  leave out --mode eager"),
+        (["net.json", "--mode", "eager"], "net.json holds a static program\n  hint  remove --mode eager"),
     ],
 )
 def test_what_does_not_fit_is_said(gradtool: Run, arguments: list[str], about: str) -> None:

@@ -85,7 +85,7 @@ def test_the_answer_is_about_what_had_run(gradtool: Run, script: str, command: s
     assert done.code == 3, done.err
     assert done.out or (folder / "out").is_dir()
     assert "error: model.py raised OSError: the disk is full\n" in done.err
-    told = "  code  GT-E020: gradtool explain GT-E020\n  told is what had run until then: 3 backward passes\n"
+    told = "  code  GT-E020: gradtool explain GT-E020\n  reported is what had run until then: 3 backward passes\n"
     assert '\n      raise OSError("the disk is full")\n' + told in done.err
 
 
@@ -162,7 +162,7 @@ def test_errors_of_backward_are_explained_at_once(
         assert done.code == 4
         assert f"; gradtool why {' '.join(words)} shows both sides\n" in done.err
         assert bool(done.out) == bool(passes), "about what had run, if something had"
-        assert ("told is what had run until then: 1 backward pass\n" in done.err) == bool(passes)
+        assert ("reported is what had run until then: 1 backward pass\n" in done.err) == bool(passes)
 
 
 def test_a_gate_says_it_and_fails(gradtool: Run, script: str) -> None:
@@ -189,7 +189,7 @@ def test_a_debugger_opens_at_an_error_when_asked(gradtool: Run, script: str, fol
 def test_a_search_over_steps_says_it_too(gradtool: Run, script: str) -> None:
     done = gradtool("nan", script, "--steps", "10")
     assert done.code == 3
-    assert "told is what had run until then: 3 backward passes\n" in done.err
+    assert "reported is what had run until then: 3 backward passes\n" in done.err
     assert "PART   no finding in 3 passes before the error" in done.out
 
 
@@ -223,7 +223,7 @@ def test_a_pass_that_fails_is_explained_below_the_one_before(
     file = model(text)
     done = gradtool(command, file, "--format", "json")
     assert (done.code, done.data["findings"], done.data["failure"]["verdict"]) == (4, 1, verdict)
-    assert f"told is what had run until then: {number} backward pass" in done.err
+    assert f"reported is what had run until then: {number} backward pass" in done.err
     shown = gradtool(command, file).out
     assert "4 of 4 parameters get a gradient · 1 finding" in shown
     explained = gradtool("why", file).out.partition("\nnext: ")[0]

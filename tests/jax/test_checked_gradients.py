@@ -1,4 +1,4 @@
-"""``gradcheck`` of what dynamic mode has recorded, on JAX: its gradients beside differences that it computes."""
+"""``gradcheck`` of what dynamic mode has recorded, on JAX: its gradients compared with differences that it computes."""
 
 from __future__ import annotations
 

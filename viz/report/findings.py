@@ -244,10 +244,10 @@ def _list_exclusions(job: Job, result: CheckedModel, policy: Policy) -> Iterator
     """Yield what a policy keeps out of a report: rules, and findings of the others."""
     usual, chosen = ({rule.code for rule in s.rules()} for s in (Selection(), job.selection))
     if usual - chosen:
-        yield f"{count(len(usual - chosen), 'rule')} that settings leave out: {', '.join(sorted(usual - chosen))}"
+        yield f"{count(len(usual - chosen), 'rule')} that settings skip: {', '.join(sorted(usual - chosen))}"
     hidden = Counter(f.code for f in result.findings if policy.filter_finding(f, job.subject) is None)
     if hidden:
-        yield f"{count(hidden.total(), 'finding')} that settings leave out: {', '.join(sorted(hidden))}"
+        yield f"{count(hidden.total(), 'finding')} that settings skip: {', '.join(sorted(hidden))}"
 
 
 class Noticed(Evidence):
@@ -340,7 +340,7 @@ def find_in_case(
     if case.error is not None:
         told.raised = str(case.error).splitlines()[0]
         told.raised_at = _innermost(getattr(case.error, "frames", ()))
-        told.notes.append(f"{told.name} raised: {told.raised}; told is what it had computed until then.")
+        told.notes.append(f"{told.name} raised: {told.raised}; reported is what it had computed until then.")
     model = case.model
     assert model is not None
     if model.computes_while_loading and model.has_graph:

@@ -209,7 +209,7 @@ def _source(findings: Findings, places: dict[Location, list[OperatorSpot]], word
         blocks.append(Excerpt(source.short(location), _list_made(made), tuple(lines_around(location)), line, calls))
     left = len(places) - MOST_PLACES
     if left > 0:
-        blocks.append(Prose(f"{count(left, 'more line')} made operators; ask about one of them:"))
+        blocks.append(Prose(f"{count(left, 'more line')} made operators; request one of them:"))
         blocks.append(Commands((command_line("gradtool", "graph", "--where", "line:FILE:NUMBER", *words),)))
     if not places:
         blocks.append(Prose("No line is known that made an operator."))

@@ -139,7 +139,7 @@ def _summary(answer: GradientTable, findings: str, others: Sequence[str]) -> str
         text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
     if answer.given is not None:
         text += f" · as {answer.given.at} asks"
-    text += f" · --params leaves out {answer.skip_count}" if answer.skip_count else ""
+    text += f" · --params skips {answer.skip_count}" if answer.skip_count else ""
     text = text if findings.startswith("0 ") else f"{text} · {findings}"
     return "\n".join([text, *others, *dropped_line(answer.about.dropped), *failure_lines(answer.failure)])
 

@@ -80,7 +80,7 @@ def _summary(answer: CallList) -> str:
         )
     text = f"{count(answer.total, 'call')} on {count(len(answer.lines), 'line')}"
     if answer.asked is not None:
-        text += f" · asked about is number {answer.asked}, unless --backward says otherwise"
+        text += f" · selected is number {answer.asked}, unless --backward says otherwise"
     return text
 
 

@@ -239,4 +239,4 @@ def _why_absorbed(birth: Birth) -> str:
     """Return why it did not spread."""
     if birth.scale is None:
         return "reached neither the loss nor a gradient"
-    return f"too large at a loss scale of {birth.scale:g}, the update was left out"
+    return f"too large at a loss scale of {birth.scale:g}, the update was skipped"

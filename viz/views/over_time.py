@@ -145,7 +145,7 @@ def _sum(answer: Training) -> str:
         unseen = "no findings" if scope.is_whole else f"no findings {scope.words}"
         parts.append(count(answer.findings, "finding") if answer.findings else unseen)
     else:
-        parts.append("why tells whether that is meant")
+        parts.append("why says whether that is meant")
     return " · ".join(parts)
 
 

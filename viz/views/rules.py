@@ -53,7 +53,7 @@ def one(code: str) -> View:
         options.rows += [[name, f"{value:g}", text] for name, (value, text) in rule.options.items()]
         blocks += ["", options]
     judged = ", ".join(f"{name} = {value:g}" for name, value in rule.shown.items())
-    titles = ("wrong, beside a golden file of what is right", "right") if rule.golden else ("wrong", "right")
+    titles = ("wrong, compared with a golden file of what is right", "right") if rule.golden else ("wrong", "right")
     for title, source in zip(titles, (rule.wrong, rule.right), strict=True):
         blocks.append(
             "\n".join(

@@ -91,4 +91,4 @@ def _is_idle(entry: Entry) -> bool:
     return attrs.get("is_test") is True or draws_nothing(entry.origin.op, attrs)
 
 
-_NO_MODE = "whether it is meant in evaluation: beside layers nothing has a mode (sampling = 1 says that it is not)"
+_NO_MODE = "whether it is meant in evaluation: outside of layers nothing has a mode (sampling = 1 says that it is not)"

@@ -276,7 +276,7 @@ def _doubt(probe: Probe, axes: Mapping[int, int], row: int, change: dict[int, Ar
     if probe.loss_inside:
         return f"whether samples are meant to be compared: {probe.loss_inside} (batch = 1 says that they are not)"
     if probe.modeless and place is not None and _sums_up(probe, place) and not _normalises(probe, place):
-        return "whether it is meant in evaluation: beside layers nothing has a mode (batch = 1 says that it is not)"
+        return "whether it is meant in evaluation: outside of layers nothing has a mode (batch = 1 says that it is not)"
     if len(axes) < 2 or not probe.modeless:
         return ""
     # Of several inputs one may be a table with a row for each step, and by chance as many steps as samples.

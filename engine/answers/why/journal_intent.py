@@ -412,7 +412,7 @@ def _describe_replacement(flow: JournalFlow, value: int) -> str | None:
         return None
     at = source.short(replacement.loc)
     if replacement.after is None:
-        return f"its layer let go of it: {at}"
+        return f"its layer released it: {at}"
     return f"{flow.name(replacement.after)} took its place: {at}"
 
 

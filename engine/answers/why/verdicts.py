@@ -111,7 +111,7 @@ class Verdict(enum.Enum):
         GradientState.NONE,
         rule="GT103",
         advice=Advice(
-            "leave out the detach or the way through NumPy, or detach only a copy for logging",
+            "remove the detach or the way through NumPy, or detach only a copy for logging",
             ("detached", "as a number"),
         ),
         without="without that cut",

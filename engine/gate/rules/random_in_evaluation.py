@@ -11,7 +11,7 @@ RULE = Rule(
     name="random-in-evaluation",
     summary="Random numbers that are drawn in evaluation mode, where they were meant for training.",
     why=(
-        "Two evaluations of one model differ, and both are worse than they need be: F.dropout is on unless it is told "
+        "Two evaluations of one model differ, and both are worse than they need be: F.dropout is on unless it is given "
         "what self.training is, and layers in a plain list are not switched by eval()."
     ),
     severity=Severity.WARNING,

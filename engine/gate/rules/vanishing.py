@@ -76,7 +76,7 @@ RULE = Rule(
     summary="A gradient so small that its parameter does not notice it, or that shrinks from layer to layer.",
     why=(
         "float32 holds eight digits: a step that is a smaller part of the parameter than that changes nothing. "
-        "Where gradients shrink in each layer on the way back, the first layers hardly learn beside the last."
+        "Where gradients shrink in each layer on the way back, the first layers hardly learn compared with the last."
     ),
     severity=Severity.WARNING,
     look=_look,

@@ -81,7 +81,7 @@ class OnnxNode:
         """Operand *i*; raises :class:`Malformed` where it is left out."""
         entry = self.entries[i] if i < len(self.entries) else None
         if entry is None:
-            raise Malformed(f"{self.kind} lacks its input {i}")
+            raise Malformed(f"{self.kind} has no input {i}")
         return entry
 
     def __getitem__(self, i: int) -> Any:
@@ -198,7 +198,7 @@ class OnnxNode:
         """A graph."""
         a = self._cast_constant(name, self._types.GRAPH)
         if a is None:
-            raise Malformed(f"{self.kind} lacks its graph {name}")
+            raise Malformed(f"{self.kind} has no graph {name}")
         return a.g
 
     def holds(self, name: str) -> bool:

@@ -58,7 +58,7 @@ class Pt2Node:
         """The argument *name*: variables where it is a tensor or a list of them, else as the file has it."""
         if name not in self.arguments:
             if default is _UNTOLD:
-                raise Unsound(f"{self.kind} lacks its argument {name}")
+                raise Unsound(f"{self.kind} has no argument {name}")
             return default
         value = plain(self.arguments[name])
         return default if value is None and default is not _UNTOLD else value

@@ -62,7 +62,7 @@ def branch(reader: PirReader, block: Block, entry: Any, attrs: Mapping[str, Any]
     on_false = _side(reader, block, regions[1], otherwise)
     results = reader.results(block, "if", entry)
     if not len(on_true) == len(on_false) == len(results):
-        reader.fail(f"branches with {len(on_true)} and {len(on_false)} results, where {len(results)} are told")
+        reader.fail(f"branches with {len(on_true)} and {len(on_false)} results, where {len(results)} are listed")
     if not results:
         return
     mask = reader.new(block, "cast", condition)

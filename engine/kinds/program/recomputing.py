@@ -87,7 +87,7 @@ def choose_checkpoints(
     estimated = estimate(model.the_loss, kept, names, shapes)
     unused = [v.name for v in kept if v not in set(estimated.checkpoints)]
     if unused:
-        notes.note(f"--checkpoints: the loss does not depend on {', '.join(unused)}: left out")
+        notes.note(f"--checkpoints: the loss does not depend on {', '.join(unused)}: skipped")
     return estimated
 
 

@@ -38,7 +38,7 @@ def find(left: Loaded, request: Request) -> TapeModel:
         static = any(is_a(v, (Variable, Program)) for v in others)
         raise CommandError(
             f"{left.function}() in {left.name} returned {got}: expected a loss, or a loss and its model",
-            "the model is a static program: leave out --mode eager" if static else "return the Tensor, not its value",
+            "the model is a static program: remove --mode eager" if static else "return the Tensor, not its value",
         )
     named = names_in(left)
     if request.objective.loss is not None:

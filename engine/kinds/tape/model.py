@@ -297,7 +297,7 @@ class TapeModel(Model):
         )
 
     def _find_bad_values(self) -> str | None:
-        """Return the forward values that are not finite: the loss, or a value that backward reads; None if all are."""
+        """Return the place of a forward value that is not finite: the loss, or what an operator keeps; None without one."""
         bad = next((n for n in self.nodes if not finite(n.args or ())), None)
         if bad is not None:
             return f"what {bad.op.type} keeps at {source.short(bad.loc)}"

@@ -126,6 +126,6 @@ def _expect_fit(v: Variable, value: Array, path: str) -> None:
     if not fits or value.dtype.name != v.dtype.name:
         raise FileFormatError(
             path,
-            f"a {v.dtype.name} value of shape {list(v.shape)} of '{v.name}' in the file beside it",
+            f"a {v.dtype.name} value of shape {list(v.shape)} of '{v.name}' in the file next to it",
             f"there is one of type {value.dtype} and shape {list(value.shape)}",
         )

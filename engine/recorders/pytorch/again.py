@@ -75,7 +75,7 @@ def _repeat_by_rows(
 
         if name.endswith("batch_norm") and not attrs.get("training", False):
             raise UnsupportedError(
-                f"{name} cannot run again: PyTorch writes its running statistics without an operator that tells of it.",
+                f"{name} cannot run again: PyTorch writes its running statistics without an operator that reports it.",
                 op=name,
             )
         arguments: dict[str, Any] = {n: list(v) if isinstance(v, tuple) else v for n, v in attrs.items()}

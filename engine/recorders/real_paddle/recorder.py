@@ -254,19 +254,19 @@ class PaddleRecorder(FrameworkRecorder):
     # -- steps --------------------------------------------------------------------------------------------------------
 
     def begin_step(self) -> None:
-        """Let an optimizer compute without asking."""
+        """Stop recording operators while an optimizer computes its step."""
         self.end_step()
         self._silence += 1
         self._stepping = True
 
     def end_step(self) -> None:
-        """Be asked again after an optimizer's step, or before the next thing where it raised."""
+        """Record operators again after an optimizer's step, or before the next thing where the step raised."""
         if self._stepping:
             self._stepping = False
             self._silence -= 1
 
     def aside(self) -> nullcontext[None]:
-        """Inside, Paddle computes without asking: whoever is quiet is hardly asked."""
+        """Inside, Paddle computes unrecorded. Nothing is needed: a quiet recorder costs next to nothing."""
         return nullcontext()
 
 

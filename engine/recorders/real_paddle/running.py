@@ -65,9 +65,9 @@ def replay(target: Target, request: Request) -> Iterator[Target]:
         CommandError: it is no Python, gradtool or Paddle is not installed there, or the process ended otherwise.
     """
     if target.saved is not None:
-        raise CommandError(f"{target.name} is no Python: real Paddle has nothing to run", "leave out --engine paddle")
+        raise CommandError(f"{target.name} is no Python: real Paddle has nothing to run", "remove --engine paddle")
     if request.inputs.arrays is not None:
-        raise CommandError("arrays of the command line do not go to another process", "leave out --engine paddle")
+        raise CommandError("arrays of the command line do not go to another process", "remove --engine paddle")
 
     from ..recorded.archive import RecordedRun
 

@@ -51,7 +51,7 @@ def _only_there(type_: str) -> UnsupportedError:
     return UnsupportedError(
         f"the gradient of {type_} is known for what the framework computed alone: gradtool has no operator for it.",
         op=type_,
-        hint="ask about the backward passes that the script runs",
+        hint="query the backward passes that the script runs",
     )
 
 

@@ -99,7 +99,7 @@ def mem(book: Notebook, rest: str) -> Reply:
     budget = "without limit" if store.budget is None else f"within {store.budget} B (--history)"
     rows = [("values of the run", f"{_bytes(held)} B", f"{len(held)} of {len(session.timeline.values)}, {budget}")]
     if store.dropped:
-        rows.append(("let go of", f"{store.dropped}", "computed again when they are asked for"))
+        rows.append(("released", f"{store.dropped}", "computed again on request"))
     for name, branch in session.branches.items():
         if branch.edits:
             arrays = [*branch.computed.values(), *(e.array for e in branch.edits if e.array is not None)]

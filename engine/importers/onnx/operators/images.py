@@ -164,7 +164,7 @@ def _resize(n: OnnxNode) -> Any:
     if by_sizes:
         return _resize_to(n, x, axes, part)
     if told is None or len(told) != len(axes):
-        raise Malformed("it lacks scales, or sizes")
+        raise Malformed("scales, or sizes, are missing")
     resizing = Resizing(n, False)
     for i, (at, scale) in enumerate(zip(axes, (float(s) for s in told), strict=True)):
         x = _scale(resizing, x, at, scale, float(part[i]), float(part[i + len(axes)]))

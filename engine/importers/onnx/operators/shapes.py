@@ -79,7 +79,7 @@ def _reshape(n: OnnxNode) -> Any:
 def _fill_own_sizes(x: Any, shape: list[Any], n: OnnxNode) -> list[Any]:
     """A shape of numbers and variables in which 0 means the operand's own size."""
     if n.whole("allowzero", 0):
-        raise Lacking("a size of 0 beside sizes that are computed")
+        raise Lacking("a size of 0 next to sizes that are computed")
     every = paddle.shape(x)
     own = [pick(every, j) if d < 0 else d for j, d in enumerate(x.shape)]
     if any(isinstance(d, int) and d == 0 and j >= len(own) for j, d in enumerate(shape)):
@@ -126,7 +126,7 @@ def _squeeze(n: OnnxNode) -> Any:
 def _unsqueeze(n: OnnxNode) -> Any:
     x, axes = n[0], _axes(n)
     if axes is None:
-        raise Malformed("it lacks its axes")
+        raise Malformed("its axes are missing")
     rank = len(x.shape) + len(axes)
     places = sorted(a + rank if a < 0 else a for a in axes)
     if len(set(places)) < len(places) or any(not 0 <= p < rank for p in places):

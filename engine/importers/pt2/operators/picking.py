@@ -90,7 +90,7 @@ class PickedPlaces:
         masks = [v for v in indices if v is not None and kind_of(v) in ("bool", "uint8")]
         if masks:
             if len(at) > 1 or at[0] != 0:
-                raise Missing("a mask beside other indices")
+                raise Missing("a mask next to other indices")
             self.index = paddle.nonzero(cast(masks[0], "bool"))
             self.order, self.picked, self.front = list(range(len(x.shape))), len(masks[0].shape), 0
             self.shape_of_index: list[int] = [-1]

@@ -216,7 +216,7 @@ def _diagonal_matrix(n: Pt2Node) -> Any:
     x, offset = n.tensor("self"), n.whole("offset", 0)
     size = x.shape[-1]
     if not 0 <= size + abs(offset) <= 1 << 12:
-        raise Missing(f"a diagonal of {size} elements, {offset} beside the middle")
+        raise Missing(f"a diagonal of {size} elements, {offset} off the middle")
     on = paddle.assign(np.eye(size, dtype="bool"))
     square = paddle.where(on, paddle.unsqueeze(x, [-1]), paddle.zeros([], kind_of(x)))
     rank = len(square.shape)
