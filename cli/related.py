@@ -51,7 +51,7 @@ def _stands(t: Tensor) -> Any:
 
 
 def _belongs(reasons: JournalReasons, value: int, since: int) -> bool:
-    if not reasons.of(value).verdict.is_apart:
+    if not reasons.explain(value).verdict.is_apart:
         return True
     back = reasons.round_trip(value)
     return back is not None and back.left.time >= since

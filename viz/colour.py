@@ -69,7 +69,7 @@ def colour_by_value(
             sizes[n.id] = joined(members)
         if members and filled(n):
             coloured[n.id] = sizes[n.id]
-    scale = _Scale.of(coloured.values())
+    scale = _Scale.span(coloured.values())
     fills = {i: scale.fill(v) for i, v in coloured.items()}
     return Colouring(title, fills, scale.entries(text), {i: text(v) for i, v in sizes.items()}, ordered=True)
 
@@ -84,7 +84,7 @@ class _Scale:
     """Of one step; 0 where all positive numbers are the same."""
 
     @classmethod
-    def of(cls, values: Iterable[float]) -> _Scale:
+    def span(cls, values: Iterable[float]) -> _Scale:
         """From the least positive number to the largest."""
         values = tuple(values)
         logs = [math.log(v) for v in values if 0 < v < math.inf]

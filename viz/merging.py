@@ -109,7 +109,7 @@ def merge(view: GraphView, groups: Groups, names: Mapping[Key, str]) -> GraphVie
         names: keys -> the name of the node; without one the node is its first member, once for each repetition.
     """
     with pause_gc():
-        return _Merging(view, groups, names).merged()
+        return _Merging(view, groups, names).merge()
 
 
 class _Merging:
@@ -128,7 +128,7 @@ class _Merging:
         first[self.tensor[edges][::-1]] = edges[::-1]  # what is written last stays
         return first
 
-    def merged(self) -> GraphView:
+    def merge(self) -> GraphView:
         self._backward_keys()
         self._tensor_keys()
         of, copy = np.array(self.groups.of, dtype=np.int64), np.array(self.groups.copy, dtype=np.int64)

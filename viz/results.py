@@ -88,7 +88,7 @@ def _(result: ProfileStory) -> list[TextTable]:
     headings = ["type", "calls", "median µs", "spread µs", "bytes"]
     rows = [
         [g.name, str(g.calls), f"{1e6 * g.median:.1f}", f"{1e6 * g.spread:.1f}", str(g.nbytes)]
-        for g in (*result.by("type"), result.total)
+        for g in (*result.group_by("type"), result.total)
         if g.seconds
     ]
     return [TextTable(f"time of operators, {result.repeats} repeats", headings, rows)]

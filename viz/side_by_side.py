@@ -39,7 +39,7 @@ def merge(before: GraphView, after: GraphView, difference: GraphDifference) -> t
     """
     merging = _Merging(before, after, difference)
     view = merging.view()
-    return view, merging.colouring()
+    return view, merging.colours()
 
 
 def focus_changes(view: GraphView, colouring: Colouring) -> GraphView:
@@ -87,7 +87,7 @@ class _Merging:
         edges = dict.fromkeys([*self.after.edges, *map(self._move_edge, went)])
         return GraphView(self.after.title, tuple(nodes), tuple(edges), self.after.part, self.after.blocks)
 
-    def colouring(self) -> Colouring:
+    def colours(self) -> Colouring:
         """Return the change of each node, for every renderer."""
         fates = self.fates
         present = [fate for fate in _LOOKS if fate in fates.values()]

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec
 from gradtool.engine.answers import asking
 from gradtool.engine.answers.gradcheck import OK, WRONG, LeafCheck
 from gradtool.engine.answers.why.answers import Answer
-from gradtool.engine.answers.why.folding import folded
+from gradtool.engine.answers.why.folding import fold_names
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
 from gradtool.engine.core.command_errors import CommandError, ModelError
@@ -124,7 +124,7 @@ def _parameters(lacking: Sequence[Answer], asked: int) -> str:
         lines += ["", *answer.lines()]
     rest = [name for answer in lacking[_MOST:] for name in (answer.name, *answer.also)]
     if rest:
-        lines += ["", f"and {count(len(rest), 'more parameter')}: {folded(rest)}"]
+        lines += ["", f"and {count(len(rest), 'more parameter')}: {fold_names(rest)}"]
     return "\n".join(lines)
 
 

@@ -154,7 +154,7 @@ class TestedSession(Live):
             except CommandError as bad:
                 if model.has_graph and not self.hunt.steps:
                     model.run(self.coverage)
-                births = Births(model.about, self.hunt.story(self.coverage.missing()), model.names())
+                births = Births(model.about, self.hunt.story(self.coverage.find_missing()), model.names())
                 if births.story.births:
                     return births
                 hint = "compute it in the test, or give a function that computes it"

@@ -70,6 +70,6 @@ class ArrayArithmetic:
             result[n] = bool(flag)
         return result
 
-    def picked(self, values: Any, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def pick(self, values: Any, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The elements at some *places* of an array that is laid in a row; these leave the device."""
         return np.asarray(values.reshape(-1)[places])

@@ -25,9 +25,9 @@ from .events import Adapter
 from .gradcheck import GradcheckStory
 from .nan import Hunt, NanStory
 from .profile import Clock, ProfileStory
-from .saved import Keeper, SavedStory, knowing_leaves
+from .saved import Keeper, SavedStory, mark_leaves
 from .stats import Gatherer, StatsStory
-from .under_watch import any_model, computed_loss, through_program, through_tape
+from .under_watch import any_model, compute_loss, watch_program, watch_tape
 
 
 def nan(
@@ -70,7 +70,7 @@ def nan(
     hunt = Hunt(big, subnormal)
     coverage = Coverage(hunt)
     any_model(model, coverage, feed, order, steps)
-    return hunt.story([FORWARD_IS_OVER] if isinstance(model, Tensor) else coverage.missing())
+    return hunt.story([FORWARD_IS_OVER] if isinstance(model, Tensor) else coverage.find_missing())
 
 
 def gradcheck(
@@ -118,21 +118,21 @@ def gradcheck(
         raise UsageError(f"order must be 1 or 2, but is {order}.")
     if inputs is not None:
         arguments: Sequence[Any] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-        return GradcheckStory(checking.of_function(model, arguments, order, seed))
+        return GradcheckStory(checking.check_function(model, arguments, order, seed))
     if isinstance(model, Tensor):
         raise ArgumentTypeError(
             "gradcheck: the run that computed this Tensor is over.",
             hint="pass a function that computes it, so that the run can be written down",
         )
-    with retold.noted():
-        return _compared(model, feed, order, seed)
+    with retold.note_computation():
+        return _compare(model, feed, order, seed)
 
 
-def _compared(model: Any, feed: Mapping[str, Any] | None, order: int, seed: int) -> GradcheckStory:
+def _compare(model: Any, feed: Mapping[str, Any] | None, order: int, seed: int) -> GradcheckStory:
     """The gradients of a function that computes a loss, or of a program's, compared with differences."""
     recorder = Recorder()
-    with retold.heard(None), recorder.recording():
-        loss = computed_loss(model)
+    with retold.hear(None), recorder.record():
+        loss = compute_loss(model)
     if isinstance(loss, Variable):
         program = loss.block.program
 
@@ -140,14 +140,14 @@ def _compared(model: Any, feed: Mapping[str, Any] | None, order: int, seed: int)
             handles = Executor().run(program, feed=feed, fetch_list=list(fetch), return_numpy=False)
             return [handle.value for handle in handles]
 
-        return GradcheckStory(checking.of_program(loss, run, order, seed))
+        return GradcheckStory(checking.check_program(loss, run, order, seed))
     leaves = leaves_behind([loss], nodes_behind([loss]))
     parameters = parameters_at(leaves)
     names: dict[Tensor | Leaf, str] = {
         parameters.get(leaf, leaf): leaf.name if leaf not in parameters else parameters[leaf].layer_path or leaf.name
         for leaf in leaves
     }
-    return GradcheckStory(checking.of_loss(loss, recorder, names, order, seed))
+    return GradcheckStory(checking.check_loss(loss, recorder, names, order, seed))
 
 
 def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
@@ -172,17 +172,17 @@ def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
     [('ok', (3, 2)), ('ok', (2,))]
     """
     gatherer = Gatherer()
-    loss = computed_loss(model)
+    loss = compute_loss(model)
     lines = []
     if isinstance(loss, Variable):
         values: dict[Variable, Any] = {}
-        pairs = dict(through_program(loss, gatherer, feed, keep=values))
+        pairs = dict(watch_program(loss, gatherer, feed, keep=values))
         held = global_scope().values.raw
         for p in loss.block.program.all_parameters():
             gradient = pairs.get(p)
             lines.append(health.parameter(p.name, held[p.name], None if gradient is None else values[gradient], p))
     else:
-        gradients = through_tape(loss, gatherer)
+        gradients = watch_tape(loss, gatherer)
         parameters = parameters_at(gradients)
         for leaf, gradient in reversed(gradients.items()):
             if leaf in parameters:
@@ -220,7 +220,7 @@ def saved(model: Any, feed: Mapping[str, Any] | None = None) -> SavedStory:
         story: SavedStory = live.program().measure_saved(model, live.names_of_callers())
         return story
     keeper = Keeper()
-    with knowing_leaves():
+    with mark_leaves():
         any_model(model, keeper, feed)
     return keeper.story()
 
@@ -251,19 +251,19 @@ def profile(model: Any, feed: Mapping[str, Any] | None = None, *, repeats: int =
     if repeats < 1:
         raise UsageError(f"repeats must be at least 1, but is {repeats}.")
     clock = Clock()
-    loss = computed_loss(model)
+    loss = compute_loss(model)
     if loss is not model and isinstance(loss, Tensor):
         for i in range(repeats):
             if i:
                 clock.again(FORWARD)
             with watch.watch(Adapter(clock)):
-                loss = computed_loss(model)
+                loss = compute_loss(model)
     nodes: Sequence[GradNode] = ()
     if isinstance(loss, Variable):
-        timing.of_program(loss, clock, repeats, None, feed)
+        timing.profile_program(loss, clock, repeats, None, feed)
     else:
         nodes = nodes_behind([loss])
-        timing.of_tape(loss, clock, repeats)
+        timing.profile_tape(loss, clock, repeats)
     story = clock.story()
     timing.add_layers(story.costs, nodes)
     return story

@@ -29,7 +29,7 @@ class BadArrayFacts:
         self._births: dict[int, tuple[tuple[Birth, ...], Any]] = {}
         self._unwritten: dict[int, Any] = {}
 
-    def of(self, array: Any) -> tuple[Birth, ...]:
+    def births_of(self, array: Any) -> tuple[Birth, ...]:
         """Return the births that an array comes of; empty where that is not known."""
         held = self._births.get(id(array))
         return () if held is None else held[0]
@@ -37,7 +37,7 @@ class BadArrayFacts:
     def note(self, array: Any, births: Iterable[Birth]) -> None:
         """Remember what a bad array comes of."""
         key, held = id(array), self._births
-        if births := tuple(dict.fromkeys([*self.of(array), *births])):
+        if births := tuple(dict.fromkeys([*self.births_of(array), *births])):
             held[key] = births, _reference(array, lambda _: held.pop(key, None))
 
     def is_unwritten(self, array: Any) -> bool:

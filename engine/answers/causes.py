@@ -15,9 +15,9 @@ from .conditions import (
     Condition,
     Mask,
     SlotValues,
-    clipped,
+    is_clipped,
     is_divided,
-    made_by,
+    is_made_by,
     no_score,
     one_less,
     product_of,
@@ -85,20 +85,20 @@ _LENGTH = "a length of 0 has no direction: F.normalize, or a length that is clip
 _COUNT = "nothing was counted or summed there: divide by clip(count, min=1), or skip what is empty"
 _ENTROPY = "0·log 0 is NaN, and the sum wants 0: where(p > 0, p * log p, 0), or mask with -1e9 in place of -inf"
 _DIVISOR: tuple[tuple[Condition, str], ...] = (
-    (clipped("Y"), _CLIP),
-    (made_by("p_norm frobenius_norm norm", "Y"), _LENGTH),
+    (is_clipped("Y"), _CLIP),
+    (is_made_by("p_norm frobenius_norm norm", "Y"), _LENGTH),
     (spread("Y"), _SPREAD),
     (one_less("Y"), "one sample has no deviation (n - 1 is 0): skip batches of one, or unbiased=False"),
-    (made_by("reduce_sum sum", "Y"), _COUNT),
+    (is_made_by("reduce_sum sum", "Y"), _COUNT),
 )
 _ARGUMENT: tuple[tuple[Condition, str], ...] = (
-    (clipped("X"), _CLIP),
-    (made_by("softmax sigmoid", "X"), _OF_LOGITS),
-    (made_by("relu relu6", "X"), "relu gives exact zeros: add an epsilon to it, or use softplus"),
+    (is_clipped("X"), _CLIP),
+    (is_made_by("softmax sigmoid", "X"), _OF_LOGITS),
+    (is_made_by("relu relu6", "X"), "relu gives exact zeros: add an epsilon to it, or use softplus"),
 )
 
 
-def _repeated(values: np.ndarray) -> np.ndarray:
+def _has_repeats(values: np.ndarray) -> np.ndarray:
     """For each matrix of a batch: whether two neighbours among its ordered values are equal."""
     ordered = np.asarray(values)
     return np.asarray((ordered[..., 1:] == ordered[..., :-1]).any(-1))
@@ -116,14 +116,14 @@ CAUSES: tuple[Cause, ...] = (
         lambda s: s.x < 0,
         "log of a negative number in {count}",
         "clip the argument to positive",
-        cases=((made_by(_LOGS, "X"), _LOG_TWICE),),
+        cases=((is_made_by(_LOGS, "X"), _LOG_TWICE),),
     ),
     cause(
         "log log2 log10",
         lambda s: s.x == 0,
         "log(0) in {count}",
         _EPS,
-        cases=((made_by(_LOGS, "X"), _LOG_TWICE), *_ARGUMENT),
+        cases=((is_made_by(_LOGS, "X"), _LOG_TWICE), *_ARGUMENT),
     ),
     cause("log1p", lambda s: s.x <= -1, "log1p at or below -1 in {count}", "clip the argument to above -1"),
     cause("sqrt rsqrt", lambda s: s.x < 0, "square root of a negative number in {count}", "clip the argument at 0"),
@@ -300,13 +300,13 @@ CAUSES: tuple[Cause, ...] = (
     ),
     cause(
         "eigh_grad eigvalsh_grad",
-        lambda s: _matrices(_repeated(s["Eigenvalues"]), (*s["Eigenvalues"].shape, s["Eigenvalues"].shape[-1])),
+        lambda s: _matrices(_has_repeats(s["Eigenvalues"]), (*s["Eigenvalues"].shape, s["Eigenvalues"].shape[-1])),
         "1/(λⱼ - λᵢ) with two equal eigenvalues in {count}",
         _VECTORS,
     ),
     cause(
         "svd_grad",
-        lambda s: _matrices(_repeated(s["S"]), (*s["U"].shape[:-1], s["VH"].shape[-1])),
+        lambda s: _matrices(_has_repeats(s["S"]), (*s["U"].shape[:-1], s["VH"].shape[-1])),
         "1/(sⱼ² - sᵢ²) with two equal singular values in {count}",
         _VECTORS,
     ),

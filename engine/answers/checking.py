@@ -60,8 +60,8 @@ class WrittenModel:
         entry = self.timeline.entries[number]
         return entry.type, entry.loc
 
-    def undecided(self, key: Hashable) -> tuple[str, Location] | None:
-        entry = self.again.undecided(key)
+    def find_undecided(self, key: Hashable) -> tuple[str, Location] | None:
+        entry = self.again.find_undecided(key)
         return None if entry is None else (entry.type, entry.loc)
 
 
@@ -84,8 +84,8 @@ class SummedModel:
         number, i = divmod(number, len(self.models))
         return self.models[i].chooser(number)
 
-    def undecided(self, key: Hashable) -> tuple[str, Location] | None:
-        found = (model.undecided(key) for model in self.models)
+    def find_undecided(self, key: Hashable) -> tuple[str, Location] | None:
+        found = (model.find_undecided(key) for model in self.models)
         return next((place for place in found if place is not None), None)
 
 
@@ -163,11 +163,11 @@ class FunctionModel:
     def chooser(self, number: int) -> tuple[str, Location]:
         return self._choosers[number]
 
-    def undecided(self, key: Hashable) -> tuple[str, Location] | None:
+    def find_undecided(self, key: Hashable) -> tuple[str, Location] | None:
         return None  # it chooses in the precision that its gradients are computed in
 
 
-def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int, seed: int) -> list[LeafCheck]:
+def check_function(function: Callable[..., Any], inputs: Sequence[Any], order: int, seed: int) -> list[LeafCheck]:
     """Check the gradients of a function by those of *inputs* that do not stop them."""
     wanted = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and not x.stop_gradient]
     if not wanted:
@@ -186,7 +186,7 @@ def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int,
     rng = np.random.default_rng(seed)
     model.weights = [rng.uniform(0.5, 1.5, r.array.shape) * rng.choice([-1, 1], r.array.shape) for r in results]
     leaves = [arguments[i].leaf for i in wanted]
-    first, seconds, along, arriving, written = through(results, model.weights, leaves, order, rng)
+    first, seconds, along, arriving, written = differentiate(results, model.weights, leaves, order, rng)
     subjects = []
     for i, leaf in zip(wanted, leaves, strict=True):
         x = inputs[i]
@@ -205,7 +205,7 @@ def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int,
     return gradcheck.check(model, subjects, seed, precise)
 
 
-def through(
+def differentiate(
     results: Sequence[Tensor],
     weights: Sequence[Array],
     leaves: Sequence[Leaf],
@@ -254,7 +254,7 @@ def through(
     return first, seconds, along, arriving, written
 
 
-def of_loss(
+def check_loss(
     loss: Tensor | Start, recorder: Recorder, names: Mapping[Tensor | Leaf, str], order: int = 1, seed: int = 0
 ) -> list[LeafCheck]:
     """Check the gradients of a recorded loss by its leaves, or those of a pass that starts from several tensors.
@@ -278,13 +278,13 @@ def of_loss(
     leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
     read = {leaf: run.store.get(numbers[-1]) for run in reversed(runs) for leaf, numbers in run.leaves.items()}
     missing = [leaf for leaf in leaves if leaf not in read]
-    with retold.heard(None) as telling:
-        first, seconds, along, arriving, written = through(roots, weights, leaves, order, rng, telling.settled)
+    with retold.hear(None) as telling:
+        first, seconds, along, arriving, written = differentiate(roots, weights, leaves, order, rng, telling.settle)
     device = current() if current().compiles and retold.noting_now() is not None else None
     own = [n for n in nodes if own_rules.is_own(n)]
     behind = own_rules.leaves_of(own)
     places = TapeValues(recorder, nodes, roots)
-    meant = {leaf for run in runs for leaf in own_rules.leaves_of(own_rules.meant(run, places, own))}
+    meant = {leaf for run in runs for leaf in own_rules.leaves_of(own_rules.find_meant(run, places, own))}
     subjects = [
         Claim(
             leaf,
@@ -301,9 +301,9 @@ def of_loss(
         for leaf in leaves
         if leaf not in missing
     ]
-    rest = [_unchecked(named[leaf], leaf.spec, "its value was not read by an operator") for leaf in missing]
+    rest = [_skip(named[leaf], leaf.spec, "its value was not read by an operator") for leaf in missing]
     written_down = [WrittenLoss(*parts) for parts in zip(runs, weights, [t.array for t in roots], strict=True)]
-    return [*_checked(written_down, subjects, seed, device), *rest]
+    return [*_check_again(written_down, subjects, seed, device), *rest]
 
 
 def _weight(root: Tensor, given: Any, is_told: bool, rng: np.random.Generator) -> Array:
@@ -318,7 +318,7 @@ def _weight(root: Tensor, given: Any, is_told: bool, rng: np.random.Generator) -
     return np.ones(root.array.shape) if as_is else rng.uniform(0.5, 1.5, root.array.shape)
 
 
-def of_program(
+def check_program(
     loss: Variable, run: Callable[[Sequence[Variable]], Any], order: int = 1, seed: int = 0
 ) -> list[LeafCheck]:
     """Check the gradients of a static program's loss by its parameters.
@@ -359,14 +359,14 @@ def of_program(
         read = timeline.leaves.get(p)  # no operator reads the parameters of a branch that was not taken
         start = held[p.name] if read is None else timeline.store.get(read[-1])
         subjects.append(Claim(p, p.name, wide(start), values[g], p.dtype.numpy, second, along.get(p), (), written))
-    return _checked([WrittenLoss(timeline, np.ones(values[loss].shape), values[loss])], subjects, seed, device)
+    return _check_again([WrittenLoss(timeline, np.ones(values[loss].shape), values[loss])], subjects, seed, device)
 
 
 _FORWARD = Staying(lambda op, readers: part_of(op) is FORWARD)
 """What a run has to hold to be computed again."""
 
 
-def _checked(
+def _check_again(
     runs: Sequence[WrittenLoss], subjects: Sequence[Claim], seed: int, device: Backend | None = None
 ) -> list[LeafCheck]:
     """The check by computing again, if that gives what was recorded and nothing was computed outside of operators."""
@@ -374,7 +374,7 @@ def _checked(
     for model, run in zip(models, runs, strict=True):
         reason, loc = _reason_against(model, run.recorded, subjects)
         if reason:
-            return [_refused(s, reason, loc) for s in subjects]
+            return [_refuse(s, reason, loc) for s in subjects]
     return gradcheck.check(models[0] if len(models) == 1 else SummedModel(models), subjects, seed)
 
 
@@ -402,11 +402,11 @@ def _faithful(again: Array, recorded: Array, subjects: Sequence[Claim]) -> bool:
     return np.allclose(again, recorded, rtol=far, atol=far * (1e-3 + float(np.abs(recorded).max(initial=0))))
 
 
-def _refused(s: Claim, reason: str, loc: Location) -> LeafCheck:
+def _refuse(s: Claim, reason: str, loc: Location) -> LeafCheck:
     return LeafCheck(s.name, s.values.shape, np.dtype(s.dtype).name, 1, gradcheck.UNCHECKED, cause=reason, loc=loc)
 
 
-def _unchecked(name: str, spec: Any, reason: str) -> LeafCheck:
+def _skip(name: str, spec: Any, reason: str) -> LeafCheck:
     return LeafCheck(name, tuple(spec.shape), spec.dtype.name, 1, gradcheck.UNCHECKED, cause=reason)
 
 

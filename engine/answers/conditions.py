@@ -44,13 +44,13 @@ class SlotValues:
         self._event = event
         self._makers = Makers() if makers is None else makers
 
-    def made(self, *slots: str) -> Maker:
+    def maker(self, *slots: str) -> Maker:
         """Return who made what was read in the first of *slots* that is there.
 
         A maker of no type where that is not known.
         """
         array = self._arrays.get(next((slot for slot in slots if slot in self._arrays), ""))
-        return self._makers.of(array) or _NOBODY
+        return self._makers.find(array) or _NOBODY
 
     def __getitem__(self, slot: str) -> Any:
         return magnitudes.wide(magnitudes.plain(self._arrays[slot]))
@@ -72,13 +72,13 @@ class SlotValues:
         return y
 
     @property
-    def out(self) -> Any:
+    def result(self) -> Any:
         return self.get("Out", "Y", "Output", "out")
 
     @property
     def dout(self) -> Any:
         """The gradient that arrived."""
-        return magnitudes.wide(magnitudes.plain(next(v.array for v in self._event.inputs if v.arriving)))
+        return magnitudes.wide(magnitudes.plain(next(v.array for v in self._event.inputs if v.is_gradient)))
 
     @property
     def axis(self) -> int:
@@ -109,28 +109,28 @@ def no_score(row: Any) -> Any:
     return np.all(row == -np.inf, axis=-1)
 
 
-def made_by(types: str, *slots: str) -> Condition:
+def is_made_by(types: str, *slots: str) -> Condition:
     """Return whether an operator of one of *types* made what is read in *slots*."""
     names = frozenset(types.split())
-    return lambda s: s.made(*slots).type in names
+    return lambda s: s.maker(*slots).type in names
 
 
-def clipped(*slots: str) -> Condition:
+def is_clipped(*slots: str) -> Condition:
     """Return whether what is read in *slots* was clipped at 0 or below."""
-    return lambda s: s.made(*slots).type == "clip" and float(s.made(*slots).attrs.get("min") or 0.0) <= 0
+    return lambda s: s.maker(*slots).type == "clip" and float(s.maker(*slots).attrs.get("min") or 0.0) <= 0
 
 
 def spread(*slots: str) -> Condition:
     """Return whether what is read in *slots* is a root of a mean or a sum of squares: a deviation or a length."""
 
-    return lambda s: s.made(*slots).type == "sqrt" and not _SUMS.isdisjoint(s.made(*slots).before)
+    return lambda s: s.maker(*slots).type == "sqrt" and not _SUMS.isdisjoint(s.maker(*slots).before)
 
 
 def one_less(*slots: str) -> Condition:
     """Return whether what is read in *slots* is a number of elements less one."""
 
     def holds(s: SlotValues) -> bool:
-        maker = s.made(*slots)
+        maker = s.maker(*slots)
         of_a_count = not {"size", "elementwise_div"}.isdisjoint(maker.before)  # all elements by the results
         return maker.type == "scale" and of_a_count and float(maker.attrs.get("bias", 0.0)) == -1.0
 
@@ -142,7 +142,7 @@ def product_of(types: str, others: str) -> Condition:
     one, other = frozenset(types.split()), frozenset(others.split())
 
     def holds(s: SlotValues) -> bool:
-        factors = {s.made("X").type, s.made("Y").type}
+        factors = {s.maker("X").type, s.maker("Y").type}
         return not one.isdisjoint(factors) and not other.isdisjoint(factors)
 
     return holds

@@ -47,15 +47,15 @@ class Coverage:
             if event.part == BACKWARD:
                 self._programs[event.origin.block.program] = None
 
-    def missing(self) -> list[str]:
+    def find_missing(self) -> list[str]:
         """Return what of the programs that ran backward was not looked at, in words."""
         for quiet in self._quiet:
             for event in quiet.events:
                 self._note(event)
-        counts = Counter(text for program in self._programs for text in self._missing(program))
+        counts = Counter(text for program in self._programs for text in self._find_missing(program))
         return [f"{text} (×{n})" if n > 1 else text for text, n in counts.items()]
 
-    def _missing(self, program: Program) -> list[str]:
+    def _find_missing(self, program: Program) -> list[str]:
         # Gradients that minimize has appended are the program's own copy of those that the search computes.
         ops = program.global_block().ops
         left_out = [op for op in ops if op not in self._seen and part_of(op) == FORWARD]
@@ -68,7 +68,7 @@ class Coverage:
             for op in block.ops:
                 if not op.sub_blocks or op not in self._seen or op in self._entered or part_of(op) != FORWARD:
                     continue
-                inner = _inside(op)
+                inner = _inner_operators(op)
                 if not inner:
                     continue
                 kind = "a loop that ran no iteration" if blocks.region(op).loops else "a branch that was not taken"
@@ -77,7 +77,7 @@ class Coverage:
         return told
 
 
-def _inside(op: Operator) -> list[Operator]:
+def _inner_operators(op: Operator) -> list[Operator]:
     """The operators in the blocks of *op*, at any depth, in order."""
     inside: list[Operator] = []
     todo: list[Block] = [*op.sub_blocks]

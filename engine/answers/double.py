@@ -98,7 +98,7 @@ class Double:
                     choices.append((entry.index, choice))
             return np.asarray(self._operand(self.timeline.loss, computed, values)), choices
 
-    def undecided(self, leaf: Any) -> Entry | None:
+    def find_undecided(self, leaf: Any) -> Entry | None:
         """The first operator behind *leaf* that chose otherwise when it was recorded than in double precision.
 
         What it chose among is equal up to rounding: it has a kink there, and the recorded gradient is that of another
@@ -117,7 +117,7 @@ class Double:
         return None
 
     def _recorded_choice(self, entry: Entry) -> Any:
-        results = [None if n == NOBODY else self._recorded.made(n) for _, n in entry.outs]
+        results = [None if n == NOBODY else self._recorded.make(n) for _, n in entry.outs]
         return kinks.choice(self.xp, entry.type, _attrs(entry), self._recorded.operands(entry), results)
 
     def _is_alike(self, one: Any, other: Any) -> bool:
@@ -126,8 +126,8 @@ class Double:
     def _kernel(self, entry: Entry) -> Any:
         binding = entry.binding
         assert binding is not None
-        mask = None if binding.mask == NOBODY else wide(self._recorded.made(binding.mask))
-        return kernel(in_double(binding, reference()), mask)
+        mask = None if binding.mask == NOBODY else wide(self._recorded.make(binding.mask))
+        return kernel(double_binding(binding, reference()), mask)
 
     def _operand(self, operand: Any, computed: Mapping[int, Any], values: Mapping[Any, Array]) -> Any:
         if isinstance(operand, list):
@@ -143,11 +143,11 @@ class Double:
 
     def _constant(self, number: int) -> Any:
         if number not in self._constants:
-            self._constants[number] = wide(self._recorded.made(number))
+            self._constants[number] = wide(self._recorded.make(number))
         return self._constants[number]
 
 
-def in_double(binding: Binding, backend: Backend) -> Binding:
+def double_binding(binding: Binding, backend: Backend) -> Binding:
     """The same in double precision, by the kernel of *backend*."""
     attrs = dict(binding.attrs)
     for name in _DTYPES:

@@ -15,7 +15,7 @@ from ..kernels.choice import reference
 from ..runs.bound import kernel
 from ..runs.timeline import NOBODY, Entry, FixedOperand, Timeline
 from . import kinks
-from .double import Array, Double, in_double, wide
+from .double import Array, Double, double_binding, wide
 
 
 class CompiledDouble(Double):
@@ -128,8 +128,8 @@ class _Plan:
         places = [place(o) for o in entry.operands]
         mask = place(None if binding.mask == NOBODY else binding.mask)
 
-        def computed_by(backend: Backend) -> Callable[..., Sequence[Any]]:
-            own = in_double(binding, backend)
+        def compute_by(backend: Backend) -> Callable[..., Sequence[Any]]:
+            own = double_binding(binding, backend)
 
             def run(*values: Any) -> Sequence[Any]:
                 operands = [p(values) for p in places]
@@ -148,10 +148,10 @@ class _Plan:
             outs[-1] = self._next()
             self.choices.append((entry.index, outs[-1]))
         called = _Called(binding.op if binding.wanted is None else binding.op.grad_op)
-        separate = self._backend.separate(called, computed_by(self._backend), lambda: computed_by(reference()))
+        separate = self._backend.separate(called, compute_by(self._backend), lambda: compute_by(reference()))
         self.instructions.append(Instruction(None, separate, tuple(ins), tuple(outs), spread=True))
 
-    def explained(self, error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
+    def explain_error(self, error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
         """Return what an instruction raised, told with its entry."""
         entry = self._entries[next(n for n, i in enumerate(self.instructions) if i is instruction)]
         told = error if isinstance(error, GradtoolError) else KernelError(f"{entry.type} failed: {error}")

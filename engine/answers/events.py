@@ -63,7 +63,7 @@ class SlotArray:
     held: bool = False
 
     @property
-    def arriving(self) -> bool:
+    def is_gradient(self) -> bool:
         """Return whether it is a gradient."""
         return self.slot.endswith(names.GRAD)
 
@@ -213,7 +213,7 @@ class Adapter:
             self._inside = self._inside[:-1]
             self._spent[len(self._inside)] += perf_counter() - self._entered.pop()
         elif isinstance(event, watch.Computed):
-            computed = _computed(event)
+            computed = _call_event(event)
             if self._begun:  # by a gradient rule: of a PyLayer, or of a pass that is itself recorded; or by a hook
                 computed.part, computed.nested = BACKWARD, True
                 self._computed.append(event.key)
@@ -245,7 +245,7 @@ class Adapter:
         quiet.tell(self.listener)
 
     def _pull(self, event: watch.Pulled) -> OpEvent:
-        pulled = _pulled(event)
+        pulled = _pull_event(event)
         pulled.loc = self._lines.get(event.node.key, pulled.loc)
         if event.recorded:
             self._lines.update(dict.fromkeys(self._computed, pulled.loc))
@@ -262,7 +262,7 @@ class Adapter:
 
     def _step(self, step: Step) -> None:
         op = step.op
-        event = of_step(step)
+        event = step_event(step)
         depth = len(self._inside)
         if op.sub_blocks:  # whose operators were told before
             event.contains = True
@@ -281,11 +281,11 @@ class Adapter:
             self.listener(Begin(names=[n.removesuffix(names.GRAD) for n in seeds]))
         self.listener(event)
 
-    def in_turn(self, act: Callable[..., None]) -> Callable[..., None]:
+    def defer(self, act: Callable[..., None]) -> Callable[..., None]:
         """Return what calls *act* when what has happened until then is told: it has been."""
         return act
 
-    def settled(self, gradients: Mapping[Any, Any]) -> dict[Any, Any]:
+    def settle(self, gradients: Mapping[Any, Any]) -> dict[Any, Any]:
         """The gradients of the last pass by their places, as they were told."""
         return {**gradients}
 
@@ -311,7 +311,7 @@ def part_of(op: Operator) -> str:
     return UPDATE if op.role & roles.OPTIMIZE else FORWARD
 
 
-def of_step(step: Step) -> OpEvent:
+def step_event(step: Step) -> OpEvent:
     """The event of an operator of a static program."""
     op = step.op
     wrote = _variables(op.op.outputs, op.outputs, step.outputs, skip=False)
@@ -355,7 +355,7 @@ def _is_tensor(array: Any) -> bool:
     return type(array) is ndarray or (hasattr(array, "dtype") and not isinstance(array, TensorArray))
 
 
-def _computed(event: watch.Computed) -> OpEvent:
+def _call_event(event: watch.Computed) -> OpEvent:
     op = event.op
     part = UPDATE if "Param" in op.input_index and "Grad" in op.input_index else FORWARD
     return OpEvent(
@@ -363,14 +363,14 @@ def _computed(event: watch.Computed) -> OpEvent:
         part,
         event.loc,
         event.attrs,
-        lambda: _laid(op.inputs, event.inputs, event.leaves),
-        _laid(op.outputs, event.outputs),
+        lambda: _slot_arrays(op.inputs, event.inputs, event.leaves),
+        _slot_arrays(op.outputs, event.outputs),
         event.key,
         event.seconds,
     )
 
 
-def _laid(slots: Sequence[Any], values: Sequence[Any], leaves: Collection[int] = ()) -> list[SlotArray]:
+def _slot_arrays(slots: Sequence[Any], values: Sequence[Any], leaves: Collection[int] = ()) -> list[SlotArray]:
     tensors = []
     for slot, value in zip(slots, values, strict=False):
         for v in value if isinstance(value, (list, tuple)) else (value,):
@@ -379,7 +379,7 @@ def _laid(slots: Sequence[Any], values: Sequence[Any], leaves: Collection[int] =
     return tensors
 
 
-def _pulled(event: watch.Pulled) -> OpEvent:
+def _pull_event(event: watch.Pulled) -> OpEvent:
     node = event.node
     grad_op = getattr(node.op, "grad_op", None)
     return OpEvent(
@@ -405,7 +405,7 @@ def _read(event: watch.Pulled, grad_op: Any) -> Iterator[SlotArray]:
     if grad_op is None:
         for i, v in enumerate((getattr(node, "ctx", None) and node.ctx._saved) or ()):
             if getattr(v, "array", None) is not None:
-                yield _retained(f"Saved{i}", v)
+                yield _operand_array(f"Saved{i}", v)
         return
     arriving = iter(event.arriving)
     sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(event.arriving))
@@ -422,10 +422,10 @@ def _read(event: watch.Pulled, grad_op: Any) -> Iterator[SlotArray]:
                 continue
         for v in entries:
             if v is not None:
-                yield _retained(slot.name, v)
+                yield _operand_array(slot.name, v)
 
 
-def _retained(slot: str, value: Any) -> SlotArray:
+def _operand_array(slot: str, value: Any) -> SlotArray:
     leaf = isinstance(value, Tensor) and value.node is None
     return SlotArray(slot, _array(value), getattr(value, "_name", None), held=leaf)
 

@@ -82,19 +82,19 @@ def _explanation(
     holds: np.ndarray[Any, Any],
     bad: np.ndarray[Any, Any],
 ) -> Explanation:
-    advice = entry.advice_for(s).format(made=s.made("X").type)
-    return Explanation(_filled(entry, event, s, holds), advice, _masked(event, s, bad), entry.unread)
+    advice = entry.advice_for(s).format(made=s.maker("X").type)
+    return Explanation(_fill(entry, event, s, holds), advice, _is_masked(event, s, bad), entry.unread)
 
 
-def _masked(event: OpEvent, s: conditions.SlotValues, bad: np.ndarray[Any, Any]) -> bool:
+def _is_masked(event: OpEvent, s: conditions.SlotValues, bad: np.ndarray[Any, Any]) -> bool:
     """Return whether the gradient arrived as 0 at all bad elements."""
-    if event.part != BACKWARD or not any(v.arriving for v in event.inputs):
+    if event.part != BACKWARD or not any(v.is_gradient for v in event.inputs):
         return False
     dout = s.dout
     return dout.shape == bad.shape and not dout[bad].any()
 
 
-def _filled(entry: causes.Cause, event: OpEvent, s: conditions.SlotValues, holds: np.ndarray[Any, Any]) -> str:
+def _fill(entry: causes.Cause, event: OpEvent, s: conditions.SlotValues, holds: np.ndarray[Any, Any]) -> str:
     total = holds.size
     n = int(holds.sum())
     what = entry.each if total == 1 else f"{entry.each}s"

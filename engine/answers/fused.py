@@ -110,6 +110,6 @@ def _add(seconds: list[float], more: float, calls: int) -> None:
         seconds[-1] += more
 
 
-def nothing(why: str) -> FusedStory:
+def fuse_nothing(why: str) -> FusedStory:
     """Nothing is computed together."""
     return FusedStory([], [], why)

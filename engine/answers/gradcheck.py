@@ -52,7 +52,7 @@ class Recomputable(Protocol):
         """The type and the line of the operator behind the choice *number*."""
         ...
 
-    def undecided(self, key: Hashable) -> tuple[str, Location] | None:
+    def find_undecided(self, key: Hashable) -> tuple[str, Location] | None:
         """The operator behind a leaf whose choice is a matter of rounding, so that its gradient may be another one."""
         ...
 
@@ -118,7 +118,7 @@ class LeafCheck:
     meant: bool = False
 
     @property
-    def unrepeated(self) -> bool:
+    def is_unrepeated(self) -> bool:
         """Return whether it was not checked since the pass cannot be repeated."""
         return self.status == UNCHECKED and self.cause.startswith(CANNOT)
 
@@ -137,23 +137,23 @@ class GradcheckStory(Result):
     entries: list[LeafCheck]
 
     @property
-    def passed(self) -> bool:
+    def is_passed(self) -> bool:
         """Return whether everything was checked and agrees."""
         return all(e.status == OK for e in self.entries)
 
     @property
-    def unrepeated(self) -> dict[str, list[LeafCheck]]:
+    def obstacles(self) -> dict[str, list[LeafCheck]]:
         """By what keeps a pass from being repeated, the gradients that were not checked for it."""
         by_cause: dict[str, list[LeafCheck]] = {}
         for e in self.entries:
-            if e.unrepeated:
+            if e.is_unrepeated:
                 by_cause.setdefault(e.cause, []).append(e)
         return by_cause
 
     @property
-    def refused(self) -> list[LeafCheck]:
+    def refusals(self) -> list[LeafCheck]:
         """Those that could not be checked although the pass can be repeated: behind a kink, or not finite."""
-        return [e for e in self.entries if e.status in (KINK, UNCHECKED) and not e.unrepeated]
+        return [e for e in self.entries if e.status in (KINK, UNCHECKED) and not e.is_unrepeated]
 
     @property
     def wrong(self) -> list[LeafCheck]:
@@ -214,7 +214,7 @@ def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float,
         if not error <= worst:
             worst = error
             result.analytic, result.numeric, result.error = analytic, numeric, error
-    if not result.error <= limit and not _undecided(model, s, result):
+    if not result.error <= limit and not _note_kink(model, s, result):
         result.status = WRONG
         _look_closer(model, s, gradient, result, rng, precise)
         suspects = [*dict.fromkeys(s.written)]
@@ -223,8 +223,8 @@ def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float,
     return result
 
 
-def _undecided(model: Recomputable, s: Claim, result: LeafCheck) -> bool:
-    chooser = model.undecided(s.key)
+def _note_kink(model: Recomputable, s: Claim, result: LeafCheck) -> bool:
+    chooser = model.find_undecided(s.key)
     if chooser is not None:
         result.status = KINK
         result.cause, result.loc = (
@@ -252,13 +252,13 @@ def _difference(model: Recomputable, s: Claim, u: Array, precise: bool) -> tuple
         h = factor * _step(largest, precise)
         after, chosen = model.value({s.key: moved(s.values, h, u)})
         before, others = model.value({s.key: moved(s.values, -h, u)})
-        kink = _differing(model, chosen, others)
+        kink = _find_difference(model, chosen, others)
         if kink is None:
             return (after - before) / (2 * h), None
     return 0.0, kink
 
 
-def _differing(model: Recomputable, *choices: Sequence[Any]) -> tuple[str, Location] | None:
+def _find_difference(model: Recomputable, *choices: Sequence[Any]) -> tuple[str, Location] | None:
     first = choices[0]
     for other in choices[1:]:
         pairs = [(number, a, b) for (number, a), (_, b) in zip(first, other, strict=False) if a is not None]
@@ -294,7 +294,7 @@ def _second(
         return model.value(point)
 
     corners = [at(1, 1), at(1, -1), at(-1, 1), at(-1, -1)]
-    kink = _differing(model, *[c for _, c in corners])
+    kink = _find_difference(model, *[c for _, c in corners])
     if kink is not None:
         result.status = KINK
         result.cause, result.loc = f"{kink[0]} has a kink there", kink[1]
@@ -307,7 +307,7 @@ def _second(
         return result
     scale = size_of.norm + abs(result.numeric) + 1e-3 * size
     result.error = abs(result.analytic - result.numeric) / scale if scale else 0.0
-    if not result.error <= tolerance(s.dtype, 2) and not _undecided(model, s, result):
+    if not result.error <= tolerance(s.dtype, 2) and not _note_kink(model, s, result):
         result.status = WRONG
         result.cause = "the gradient's own gradient is wrong: look at what computes the gradient"
     return result
@@ -328,7 +328,7 @@ def _look_closer(
         one: Array = np.zeros(s.values.shape)
         one.flat[i] = 1.0
         numeric[k] = _difference(model, s, one, precise)[0]
-    analytic = model.arithmetic.picked(gradient, chosen)
+    analytic = model.arithmetic.pick(gradient, chosen)
     k = int(np.argmax(np.abs(analytic - numeric)))
     result.index = tuple(int(n) for n in np.unravel_index(int(chosen[k]), s.values.shape))
     result.element = float(analytic[k]), float(numeric[k])
@@ -351,11 +351,11 @@ def likely_cause(a: Array, n: Array, shape: tuple[int, ...] | None, s: Claim, li
     return f"{off} of {a.size} elements looked at are wrong, without a pattern"
 
 
-def _near(x: Array, y: Array, limit: float = 1e-2) -> bool:
+def _is_near(x: Array, y: Array, limit: float = 1e-2) -> bool:
     return x.shape == y.shape and float(np.linalg.norm(x - y)) <= limit * float(np.linalg.norm(y)) > 0
 
 
-def _missing(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
+def _diagnose_missing(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     return "no gradient arrives, but the result depends on it: a detached branch?" if not a.any() else ""
 
 
@@ -364,30 +364,30 @@ def _surplus(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     return "a gradient arrives, but the result does not depend on it" if small else ""
 
 
-def _rounding(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
-    if np.dtype(s.dtype).name == "float64" or not _near(a, n, 10 * limit):
+def _diagnose_rounding(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
+    if np.dtype(s.dtype).name == "float64" or not _is_near(a, n, 10 * limit):
         return ""
     return f"precision: {np.dtype(s.dtype).name} rounds it this far; compare in float64"
 
 
-def _unsummed(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
+def _diagnose_unsummed(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     """A gradient that stands for one of several uses: the sum over a broadcast dimension is missing."""
     if shape is None:
         return ""
     whole, wanted = a.reshape(shape), n.reshape(shape)
     for g in s.arriving:
         for axis in range(g.ndim):
-            if g.shape[axis] < 2 or not _near(g.sum(axis=axis).reshape(-1), wanted.reshape(-1)):
+            if g.shape[axis] < 2 or not _is_near(g.sum(axis=axis).reshape(-1), wanted.reshape(-1)):
                 continue
             for part in (*np.moveaxis(g, axis, 0)[:8], g.mean(axis=axis)):
-                if _near(part.reshape(-1), whole.reshape(-1)):
+                if _is_near(part.reshape(-1), whole.reshape(-1)):
                     return f"the sum over dimension {axis} is missing, along which it is broadcast"
     return ""
 
 
 def _factor(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     c = float(np.vdot(a, n) / np.vdot(n, n)) if n.any() else 0.0
-    if c == 0 or not _near(a, c * n, max(1e-2, limit)):
+    if c == 0 or not _is_near(a, c * n, max(1e-2, limit)):
         return ""
     if abs(c + 1) < 1e-2:
         return "the sign is wrong"
@@ -396,18 +396,18 @@ def _factor(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     return f"wrong by a factor of {nice}{mean}"
 
 
-def _transposed(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
+def _diagnose_transposed(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     if shape is None or len(shape) < 2:
         return ""
     flipped = np.swapaxes(n.reshape(shape), -1, -2).reshape(-1)
-    return "transposed: it is right with its last two dimensions swapped" if _near(a, flipped) else ""
+    return "transposed: it is right with its last two dimensions swapped" if _is_near(a, flipped) else ""
 
 
 _GUESSES: tuple[Callable[[Array, Array, Any, Claim, float], str], ...] = (
-    _missing,
+    _diagnose_missing,
     _surplus,
-    _transposed,
-    _unsummed,
-    _rounding,
+    _diagnose_transposed,
+    _diagnose_unsummed,
+    _diagnose_rounding,
     _factor,
 )

@@ -27,11 +27,11 @@ def _sign(*at: float) -> Choose:
     return choose
 
 
-def _of_attrs(*names: str) -> Choose:
+def _attrs_choice(*names: str) -> Choose:
     return lambda xp, ins, outs, attrs: xp.stack([xp.sign(ins[0] - float(attrs[n])) for n in names])
 
 
-def _compared(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+def _compare_choice(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
     x, y = ins[0], ins[1]
     axis = int(attrs.get("axis", -1))
     if axis >= 0 and 0 < y.ndim < x.ndim - axis:
@@ -62,13 +62,13 @@ def _largest(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[st
     return xp.isin(ins[0], outs[0])
 
 
-def _clipped(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+def _clip_choice(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
     low = ins[1] if len(ins) > 1 and ins[1] is not None else attrs["min"]
     high = ins[2] if len(ins) > 2 and ins[2] is not None else attrs["max"]
     return xp.stack([xp.sign(ins[0] - low), xp.sign(ins[0] - high)])
 
 
-def _pooled(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+def _pool_choice(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
     if attrs.get("pooling_type") != "max":
         return None
     return xp.isin(ins[0], outs[0])
@@ -77,20 +77,20 @@ def _pooled(xp: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str
 OWN: dict[str, Choose] = {
     **dict.fromkeys(("relu", "abs", "sign", "leaky_relu", "prelu", "elu", "celu", "selu"), _sign(0.0)),
     "relu6": _sign(0.0, 6.0),
-    "brelu": _of_attrs("t_min", "t_max"),
-    "thresholded_relu": _of_attrs("threshold"),
+    "brelu": _attrs_choice("t_min", "t_max"),
+    "thresholded_relu": _attrs_choice("threshold"),
     "hard_shrink": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0]) - attrs["threshold"]),
     "softshrink": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0]) - attrs["lambda"]),
     "hard_sigmoid": lambda xp, ins, outs, attrs: xp.stack([outs[0] == 0, outs[0] == 1]),
     "hard_swish": lambda xp, ins, outs, attrs: xp.stack([xp.sign(ins[0] + 3), xp.sign(ins[0] - 3)]),
     "huber_loss": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0] - ins[1]) - attrs["delta"]),
-    "clip": _clipped,
-    **dict.fromkeys(("elementwise_max", "elementwise_min"), _compared),
+    "clip": _clip_choice,
+    **dict.fromkeys(("elementwise_max", "elementwise_min"), _compare_choice),
     **dict.fromkeys(("reduce_max", "reduce_min", "reduce_amax", "reduce_amin"), _extreme),
     **dict.fromkeys(("floor", "ceil", "round", "elementwise_floordiv"), _result),
     "elementwise_mod": lambda xp, ins, outs, attrs: xp.floor(ins[0] / ins[1]),
     **dict.fromkeys(("max_pool2d_with_index", "argsort", "top_k_v2"), _second),
-    "pool2d": _pooled,
+    "pool2d": _pool_choice,
     **dict.fromkeys(("arg_max", "arg_min"), _result),
     **dict.fromkeys(
         ("greater_than", "greater_equal", "less_than", "less_equal", "equal", "not_equal"),
@@ -101,7 +101,7 @@ OWN: dict[str, Choose] = {
 
 OF_PYTORCH: dict[str, Choose] = {
     **dict.fromkeys(("hardswish", "hardsigmoid"), _sign(-3.0, 3.0)),
-    "threshold": _of_attrs("threshold"),
+    "threshold": _attrs_choice("threshold"),
     "hardshrink": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0]) - attrs.get("lambd", 0.5)),
     "smooth_l1_loss": lambda xp, ins, outs, attrs: xp.sign(xp.abs(ins[0] - ins[1]) - attrs.get("beta", 1.0)),
     **dict.fromkeys(("max", "min", "amax", "amin"), _largest),

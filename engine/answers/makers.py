@@ -33,14 +33,14 @@ class Makers:
 
     def note(self, event: OpEvent) -> None:
         """Remember who made the results of *event*."""
-        before = [self.of(v.array) for v in event.inputs]
+        before = [self.find(v.array) for v in event.inputs]
         maker = before[0] if before and event.type in _PASS_ON else None
         if maker is None:
             maker = Maker(event.type, event.attrs, tuple(m.type for m in before if m is not None))
         for value in event.outputs:
             self._remember(value.array, maker)
 
-    def of(self, array: Any) -> Maker | None:
+    def find(self, array: Any) -> Maker | None:
         """Return who made *array*; None where that is not known."""
         held = self._by_array.get(id(array)) or self._of_numbers.get(id(array))
         return None if held is None else held[0]

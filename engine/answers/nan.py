@@ -233,8 +233,8 @@ class Hunt:
             birth.advice = advice
         births = self._done
         if births is None:
-            births = self._settled()
-        births, left_out = self._scales.settled(births)
+            births = self._settle()
+        births, left_out = self._scales.settle(births)
         self.victims = self._scales.victims or self.victims
         self.absorbed += left_out
         return NanStory(
@@ -276,13 +276,13 @@ class Hunt:
 
     def _keep_those_of(self, bad: Sequence[Any]) -> None:
         """Absorb the births that a bad loss does not come of, where it is known which those are."""
-        known = [birth for root in bad for birth in self._carried.of(root)]
+        known = [birth for root in bad for birth in self._carried.births_of(root)]
         if known and any(any(b is k for k in known) for b in self._open):
             others = [b for b in self._open if b.part == FORWARD and all(b is not k for k in known)]
             self._open = [b for b in self._open if all(b is not o for o in others)]
             self._absorb(others)
 
-    def over(self, left: Sequence[Any], raised: bool = False) -> None:
+    def end(self, left: Sequence[Any], raised: bool = False) -> None:
         """The program has come to its end; what it computed after its last pass counts if something left comes of it.
 
         Args:
@@ -291,7 +291,7 @@ class Hunt:
         """
         if self._done is not None or raised or not self.steps or self._in_pass:
             return
-        births = list({id(b): b for array in left for b in self._carried.of(array)}.values())
+        births = list({id(b): b for array in left for b in self._carried.births_of(array)}.values())
         after = [b for b in self._open if b.part == FORWARD]
         if left and not births:
             births = after[:1] or self._suspects[:1]
@@ -315,13 +315,13 @@ class Hunt:
             self._open, self._suspects, self.victims = [], [], {}
             self._bad_names.clear()
         elif self._loss_is_bad or self.victims:
-            self._done = self._settled()
+            self._done = self._settle()
         else:
             self._absorb(self._open)
             if self._open:
                 self._done = list(self._open)
 
-    def _settled(self) -> list[Birth]:
+    def _settle(self) -> list[Birth]:
         if self._in_pass and not (self._loss_is_bad or self.victims):
             self._absorb(self._open)
         if not self._in_pass and not self.steps:
@@ -381,7 +381,7 @@ class Hunt:
     def _carry(self, event: OpEvent, array: Any) -> None:
         """Remember the births that bad numbers come of: those of what was read, or the one that was just noted."""
         read = [v.array for v in event.inputs]
-        births = [b for a in read for b in self._carried.of(a)]
+        births = [b for a in read for b in self._carried.births_of(a)]
         for b in (*self._open, *self._suspects):
             outside = any(b.origin is a for a in read)
             if outside or (type(b.origin) is type(event.origin) and b.origin == event.origin):
@@ -399,7 +399,7 @@ class Hunt:
             self._spread(seen)
         elif seen.was_there:
             if not self._open and kind in seen.came:
-                self._from_outside(event, kind)
+                self._note_outside(event, kind)
             self.carriers += 1
         elif any(b.part == FORWARD and b.origin == _forward_of(event) for b in self._open):
             self.carriers += 1  # differentiated where its value was born bad
@@ -425,7 +425,7 @@ class Hunt:
             if seen.turns or explaining.has_empty_row(seen.event, seen.bad):
                 self._born(seen)  # out of infinities that were meant
                 return
-            self._from_outside(seen.event, NAN if NAN in seen.came else INF)
+            self._note_outside(seen.event, NAN if NAN in seen.came else INF)
         elif seen.turns and self._open[0].kind == INF and self._open[0].turned is None:
             self._open[0].turned = (seen.event.type, seen.event.loc)
         self.carriers += 1
@@ -443,7 +443,7 @@ class Hunt:
     def _came(self, event: OpEvent) -> frozenset[str]:
         """The kinds that were there before: in what arrived, and in forward values if they reached the loss."""
         if event.part == BACKWARD and not self._loss_is_bad:
-            read = [v for v in event.inputs if v.arriving]
+            read = [v for v in event.inputs if v.is_gradient]
             if not read:  # rules that are written as ordinary operators
                 read = event.inputs
         else:
@@ -457,7 +457,7 @@ class Hunt:
     def _kinds(self, array: Any) -> frozenset[str]:
         return magnitudes.kinds(array, self.big, self.subnormal)
 
-    def _from_outside(self, event: OpEvent, kind: str) -> None:
+    def _note_outside(self, event: OpEvent, kind: str) -> None:
         """Something bad is read that no operator made: it came in with the data or by other means."""
         for v in event.inputs:
             array = magnitudes.plain(v.array)
@@ -510,7 +510,7 @@ class Hunt:
             birth.cause, birth.advice = why.text, why.advice
             if why.unread is not None:
                 self._unread.append((birth, seen.value.array, why.unread))
-            earlier = self._absorbed_before(event)
+            earlier = self._find_absorbed(event)
             if earlier is not None:
                 self.carriers += 1
                 if kind == NAN and earlier.kind == INF:
@@ -524,13 +524,13 @@ class Hunt:
             birth.cause = f"{'largest' if kind == magnitudes.OVERFLOW else 'smallest'} size {size:.4g}"
         self._open.append(birth)
 
-    def _absorbed_before(self, event: OpEvent) -> Birth | None:
+    def _find_absorbed(self, event: OpEvent) -> Birth | None:
         """The birth that did not reach the loss but whose values a gradient rule reads: it counts after all."""
         if event.part != BACKWARD:
             return None
         kinds: frozenset[str] = frozenset()
         for v in event.inputs:
-            if not v.arriving:
+            if not v.is_gradient:
                 kinds |= self._kinds(v.array)
         for birth in self.absorbed:
             if birth.part == FORWARD and birth.step == self.steps and birth.kind in kinds:

@@ -55,7 +55,7 @@ class Numbers:
         return {"elements": self.elements, "zeros": self.zeros, "nonfinite": self.nonfinite, "norm": self.norm}
 
     @classmethod
-    def joined(cls, parts: Sequence[Numbers]) -> Numbers:
+    def join(cls, parts: Sequence[Numbers]) -> Numbers:
         """The numbers of several arrays together, from those of each."""
         decades: dict[int, int] = {}
         for n in parts:
@@ -76,31 +76,31 @@ class Numbers:
         )
 
     @classmethod
-    def of(cls, *values: Any, orders: bool = True) -> Numbers:
+    def measure(cls, *values: Any, orders: bool = True) -> Numbers:
         """The numbers in one array, or in several together; rows that a sparse gradient leaves out are zeros.
 
         Args:
             orders: whether to count *decades*, which takes longer than the rest.
         """
-        measured = [_measured(v) for v in values]
+        measured = [_measure(v) for v in values]
         if any(m is not None for m in measured):
             pairs = zip(values, measured, strict=True)
-            return cls.joined([cls.of(v, orders=orders) if m is None else cls(**m) for v, m in pairs])
+            return cls.join([cls.measure(v, orders=orders) if m is None else cls(**m) for v, m in pairs])
         blocks = [
-            cls._of_block(magnitudes.wide(flat[start : start + BLOCK]), orders)
+            cls._measure_block(magnitudes.wide(flat[start : start + BLOCK]), orders)
             for flat in (magnitudes.plain(v).reshape(-1) for v in values)
             for start in range(0, max(flat.size, 1), BLOCK)
         ]
-        whole = blocks[0] if len(blocks) == 1 else cls.joined(blocks)
+        whole = blocks[0] if len(blocks) == 1 else cls.join(blocks)
         left_out = sum(math.prod(v.shape) for v in values) - whole.elements
-        return whole if not left_out else cls.joined([whole, cls._zeros(left_out)])
+        return whole if not left_out else cls.join([whole, cls._zeros(left_out)])
 
     @classmethod
     def _zeros(cls, count: int) -> Numbers:
         return cls(norm=0.0, largest=0.0, mean=0.0, zeros=count, nonfinite=0, elements=count)
 
     @classmethod
-    def _of_block(cls, flat: np.ndarray[Any, Any], orders: bool) -> Numbers:
+    def _measure_block(cls, flat: np.ndarray[Any, Any], orders: bool) -> Numbers:
         known = np.isfinite(flat)
         finite = flat if np.count_nonzero(known) == flat.size else flat[known]
         sizes = np.abs(finite)
@@ -138,7 +138,7 @@ class Numbers:
         }
 
 
-def _measured(value: Any) -> Mapping[str, Any] | None:
+def _measure(value: Any) -> Mapping[str, Any] | None:
     """Numbers of an array that has stayed where it was computed."""
     if isinstance(value, ArraySummary):
         return value.told

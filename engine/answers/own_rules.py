@@ -42,7 +42,7 @@ def leaves_of(nodes: Iterable[GradNode]) -> set[Leaf]:
     return leaves
 
 
-def meant(run: Timeline, places: TapeValues, nodes: Iterable[GradNode]) -> Iterator[GradNode]:
+def find_meant(run: Timeline, places: TapeValues, nodes: Iterable[GradNode]) -> Iterator[GradNode]:
     """Those of the user's own rules that are no derivative on purpose."""
     for node in nodes:
         taken = {places.at[p] for p in node.wrt if p is not None and p in places.at}

@@ -36,7 +36,7 @@ from ..view import from_program, from_tape
 from ..view.graph import BACKWARD, FORWARD
 from . import retold
 from .events import ALL, Adapter, Begin, BlockRun, End, Inside, OpEvent, part_of
-from .under_watch import through_program, through_tape
+from .under_watch import watch_program, watch_tape
 
 
 @dataclass
@@ -157,7 +157,7 @@ class ProfileStory(Result):
         """Return how often each operator was measured, at most."""
         return max((len(c.seconds) for c in self.costs), default=0)
 
-    def by(self, key: str) -> list[OperatorGroup]:
+    def group_by(self, key: str) -> list[OperatorGroup]:
         """The costs added up by op, type, layer, line, part or iteration, the slowest first."""
         groups: dict[str, list[Cost]] = {}
         for c in self.costs:
@@ -218,7 +218,8 @@ class ProfileStory(Result):
 
     def __str__(self) -> str:
         return "\n".join(
-            f"{g.name}: {1e6 * g.median:.1f} ± {1e6 * g.spread / 2:.1f} µs, {g.nbytes} bytes" for g in self.by("type")
+            f"{g.name}: {1e6 * g.median:.1f} ± {1e6 * g.spread / 2:.1f} µs, {g.nbytes} bytes"
+            for g in self.group_by("type")
         )
 
 
@@ -267,7 +268,7 @@ class Clock:
     def __call__(self, event: OpEvent | Begin | End) -> None:
         if not isinstance(event, OpEvent) or (event.nested and not event.inside):
             return
-        before = self._measured(event)
+        before = self._earlier_cost(event)
         if before is not None:
             before.seconds.append(event.seconds)
             return
@@ -285,7 +286,7 @@ class Clock:
         for op, around, seconds, size, rounds in event.operators:
             numbers = rounds or (None,) * len(around)
             inside = tuple([BlockRun(o, ALL if n is None else n) for o, n in zip(around, numbers, strict=True)])
-            name, part, origin = _recorded(op) if isinstance(op, Entry) else (op.type, part_of(op), op)
+            name, part, origin = _describe_entry(op) if isinstance(op, Entry) else (op.type, part_of(op), op)
             cost = spent.setdefault((origin, inside), Cost(name, name, part, op.loc, origin, 0, [0.0], inside=inside))
             cost.seconds[0] += seconds
             cost.nbytes += size
@@ -301,7 +302,7 @@ class Clock:
         else:
             before.seconds += cost.seconds
 
-    def _measured(self, event: OpEvent) -> Cost | None:
+    def _earlier_cost(self, event: OpEvent) -> Cost | None:
         """Return what the operator took in earlier repeats."""
         if isinstance(event.origin, Operator):
             return self._known.get((event.origin, event.inside))
@@ -320,7 +321,7 @@ class Clock:
         return ProfileStory(self._costs, self._device, self._unrepeated)
 
 
-def _recorded(entry: Entry) -> tuple[str, str, Any]:
+def _describe_entry(entry: Entry) -> tuple[str, str, Any]:
     """Type, part and origin of an operator of a recorded run, as events tell them."""
     if entry.part == BACKWARD:
         return grad_type(entry.type), BACKWARD, entry.origin
@@ -414,47 +415,47 @@ def add_layers(costs: Sequence[Cost], nodes: Sequence[GradNode], names: Mapping[
     of_tape = from_tape.layers_of(nodes, lambda leaf: paths.get(leaf, leaf.name))
     by_key = {n.key: layer for n, layer in zip(nodes, of_tape, strict=True)}
     forward = dict.fromkeys(c.origin for c in costs if isinstance(c.origin, Operator) and c.part == FORWARD)
-    of_program = from_program.layers_of([*forward], _called)
+    of_program = from_program.layers_of([*forward], _name_parameter)
     for c in costs:
         if isinstance(c.origin, Operator):
-            c.layer = of_program.get(c.origin.origin or c.origin) or from_program.layer_of(c.origin, _called)
+            c.layer = of_program.get(c.origin.origin or c.origin) or from_program.layer_of(c.origin, _name_parameter)
         else:
             c.layer = by_key.get(c.origin.key if isinstance(c.origin, GradNode) else c.origin, "")
 
 
-def _called(variable: Variable) -> str:
+def _name_parameter(variable: Variable) -> str:
     """Return what a parameter is called, by its place in its model where it has one."""
     return (from_program.path_of(variable) or variable.name) if variable.is_parameter else ""
 
 
-def of_tape(loss: Tensor | Start, clock: Clock, repeats: int) -> None:
+def profile_tape(loss: Tensor | Start, clock: Clock, repeats: int) -> None:
     """Measure the backward pass of a recorded loss, after one that is not measured."""
-    through_tape(loss, lambda event: None)
+    watch_tape(loss, lambda event: None)
     for i in count("repeats of the backward pass", range(repeats)):
         if i:
             clock.again(BACKWARD)
-        through_tape(loss, clock)
+        watch_tape(loss, clock)
 
 
-def of_recorded(start: Start, clock: Clock, repeats: int) -> bool:
+def profile_recorded(start: Start, clock: Clock, repeats: int) -> bool:
     """Measure what was recorded, forward and backward, where the backend in use compiles; whether it does.
 
     It becomes one program there; its first run is not measured.
     """
     if retold.noting_now() is None:
         return False
-    with retold.heard(None) as telling:
+    with retold.hear(None) as telling:
         assert isinstance(telling, retold.Retelling)
         number = telling.number(start.loss.array)
         if telling.holds(number):
-            _timed(telling, number, clock, repeats)
+            _time_pass(telling, number, clock, repeats)
             return True
-        telling.in_turn(_timed)(telling, number, clock, repeats)
+        telling.defer(_time_pass)(telling, number, clock, repeats)
         start.begin().run()
     return True
 
 
-def _timed(telling: retold.Retelling, loss: int | None, clock: Clock, repeats: int) -> None:
+def _time_pass(telling: retold.Retelling, loss: int | None, clock: Clock, repeats: int) -> None:
     """Measure the pass that is over, from the loss of that number."""
     told = telling.took(loss, repeats + 1)
     next(told, None)
@@ -464,12 +465,12 @@ def _timed(telling: retold.Retelling, loss: int | None, clock: Clock, repeats: i
         clock.took(event)
 
 
-def of_program(
+def profile_program(
     loss: Variable, clock: Clock, repeats: int, run: Callable[[Sequence[Variable]], Any] | None, feed: Any = None
 ) -> None:
     """Measure a static program, forward and backward, after a run that is not measured."""
-    through_program(loss, Clock(), feed, run=run)
+    watch_program(loss, Clock(), feed, run=run)
     for i in count("repeats", range(repeats)):
         if i:
             clock.again()
-        through_program(loss, clock, feed, run=run)
+        watch_program(loss, clock, feed, run=run)

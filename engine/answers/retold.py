@@ -46,10 +46,10 @@ class Telling(Protocol):
     def finish(self) -> None:
         """Nothing more happens."""
 
-    def in_turn(self, act: Callable[..., None]) -> Callable[..., None]:
+    def defer(self, act: Callable[..., None]) -> Callable[..., None]:
         """Return what calls *act* between the events that are told before and after it."""
 
-    def settled(self, gradients: Mapping[Place, Any]) -> dict[Place, Any]:
+    def settle(self, gradients: Mapping[Place, Any]) -> dict[Place, Any]:
         """The gradients of the last pass by their places, as they are told."""
 
 
@@ -73,8 +73,8 @@ def as_it_was() -> Iterator[None]:
 
 
 @contextmanager
-def noted() -> Iterator[Retelling | None]:
-    """Note what is computed inside, for who is going to ask :func:`heard`; None where the reference's values are told.
+def note_computation() -> Iterator[Retelling | None]:
+    """Note what is computed inside, for who is going to ask :func:`hear`; None where the reference's values are told.
 
     Whoever is noting already goes on.
     """
@@ -95,19 +95,19 @@ def noted() -> Iterator[Retelling | None]:
 
 
 @contextmanager
-def heard(listener: Listener | None) -> Iterator[Telling]:
+def hear(listener: Listener | None) -> Iterator[Telling]:
     """Tell *listener* of what is computed inside, with the values of the backend in use.
 
     Args:
         listener: None where nobody is to be told, but the gradients are asked for.
     """
-    with noted() as retelling:
+    with note_computation() as retelling:
         telling: Telling = Adapter(listener or _nobody) if retelling is None else retelling
         with watch.watch(telling):
             if retelling is None:
                 yield telling
                 return
-            with retelling.telling(listener or _nobody):
+            with retelling.report_to(listener or _nobody):
                 yield telling
 
 
@@ -115,18 +115,18 @@ def _nobody(event: Any) -> None:
     """Hears nothing."""
 
 
-def swept(work: Pass, look: Callable[[DifferentiatedOperator], None]) -> None:
+def sweep(work: Pass, look: Callable[[DifferentiatedOperator], None]) -> None:
     """Carry out a backward pass over a tape, of which nobody else hears.
 
     Args:
         look: called with each operator that was differentiated, in their order, with the values of the backend in use.
     """
-    with noted() as retelling, watch.pause_watchers():
+    with note_computation() as retelling, watch.pause_watchers():
         if retelling is None:
             with watch.watch(lambda event: _as_computed(work, event, look)):
                 work.run()
             return
-        with retelling.telling(_nobody), retelling.looked_at(look), watch.watch(retelling):
+        with retelling.report_to(_nobody), retelling.look_at(look), watch.watch(retelling):
             work.run()
 
 
@@ -175,7 +175,7 @@ class Retelling(Numbering):
     # -- who is told --------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def telling(self, listener: Listener) -> Iterator[None]:
+    def report_to(self, listener: Listener) -> Iterator[None]:
         """Tell *listener* of what happens inside."""
         before = self._listener, self._programs
         self._listener, self._programs = listener, Adapter(listener)
@@ -187,7 +187,7 @@ class Retelling(Numbering):
             self._listener, self._programs = before
 
     @contextmanager
-    def looked_at(self, look: Callable[[DifferentiatedOperator], None]) -> Iterator[None]:
+    def look_at(self, look: Callable[[DifferentiatedOperator], None]) -> Iterator[None]:
         """Have *look* called with each gradient operator of the passes inside, when they are over."""
         self._look = look
         try:
@@ -206,7 +206,7 @@ class Retelling(Numbering):
         """Return whether anybody is told of the steps of static programs."""
         return self._programs is not None
 
-    def in_turn(self, act: Callable[..., None]) -> Callable[..., None]:
+    def defer(self, act: Callable[..., None]) -> Callable[..., None]:
         """Return what calls *act* when what has happened until then is told."""
         return lambda *args: self._told.append((lambda: act(*args), []))
 
@@ -216,7 +216,7 @@ class Retelling(Numbering):
         if self._programs is not None:
             self._programs.finish()
 
-    def settled(self, gradients: Mapping[Place, Any]) -> dict[Place, Any]:
+    def settle(self, gradients: Mapping[Place, Any]) -> dict[Place, Any]:
         """The gradients of the last pass by their places, from the backend where it computed them."""
         numbers = {place: self._total(place, array) for place, array in gradients.items()}
         self._compute({n for n in numbers.values() if n is not None})
@@ -224,7 +224,7 @@ class Retelling(Numbering):
 
     def _total(self, place: Place, array: Any) -> int | None:
         number = self._totals.get(place)
-        return self._store.known(getattr(array, "array", array)) if number is None else number
+        return self._store.find_number(getattr(array, "array", array)) if number is None else number
 
     def _array(self, number: int | None, array: Any) -> Any:
         """The array of that number, the backend's or what it was before it was overwritten; else the one that is."""
@@ -264,7 +264,7 @@ class Retelling(Numbering):
             self._events(event)
             return
         self._hooked[id(event)] = hooks = acting_hooks(node) if node.hooks is not None else {}
-        self._pulled(event)
+        self._note_pull(event)
         pull = work.events.pop()
         assert isinstance(pull, Pull)
         work.events.clear()
@@ -290,10 +290,10 @@ class Retelling(Numbering):
     ) -> None:
         """Note a gradient operator for who looks at each of them."""
 
-        def told() -> None:
+        def show() -> None:
             retained: Callable[[], Sequence[Any]] = event.node.retained
             if pull.operands is not None:  # taken now: the store may let go of them before they are looked at
-                retained = partial(tuple, self._valued(pull.operands))
+                retained = partial(tuple, self._resolve(pull.operands))
             with watch.pause_watchers():
                 look(
                     DifferentiatedOperator(
@@ -308,12 +308,12 @@ class Retelling(Numbering):
                 )
 
         gradients = list(event.gradients)
-        self._told.append((told, [*flat([*pull.arriving, *pull.outs]), *entry.inputs]))
+        self._told.append((show, [*flat([*pull.arriving, *pull.outs]), *entry.inputs]))
 
-    def _valued(self, operands: Any) -> Any:
+    def _resolve(self, operands: Any) -> Any:
         """The values of operands, nested as these are."""
         if isinstance(operands, list):
-            return [self._valued(o) for o in operands]
+            return [self._resolve(o) for o in operands]
         if isinstance(operands, FixedOperand):
             return operands.value
         return None if operands is None or operands not in self._store else self._store.get(operands)
@@ -322,19 +322,19 @@ class Retelling(Numbering):
         """Return what a gradient operator gives where *arriving* arrives."""
         rest = iter(arriving)
 
-        def placed(operand: Any) -> Any:
+        def place(operand: Any) -> Any:
             if isinstance(operand, list):
-                return [placed(o) for o in operand]
+                return [place(o) for o in operand]
             gradient = next(rest)
             return operand if gradient is None else FixedOperand(gradient)
 
         of_gradients = [read.kind == "dout" for read in node.op.rule.reads]
-        operands = [placed(o) if g else o for g, o in zip(of_gradients, entry.operands, strict=True)]
+        operands = [place(o) if g else o for g, o in zip(of_gradients, entry.operands, strict=True)]
         return elsewhere.compute_one(replace(entry, operands=operands), self._store, self.backend)
 
     def _gave(self, node: Any, gradient: Any) -> int:
         """As in the base; what the user's rule computed by operators has its number."""
-        number = self._store.known(gradient) if _is_users(node) else None
+        number = self._store.find_number(gradient) if _is_users(node) else None
         return super()._gave(node, gradient) if number is None else number
 
     def _note_ended(self, event: watch.Ended) -> None:
@@ -372,7 +372,7 @@ class Retelling(Numbering):
             arrays = [v.array for v in (*event.inputs, *event.outputs)]
         elif isinstance(event, Begin):
             arrays = event.roots
-        known, places = self._store.known, self._places
+        known, places = self._store.find_number, self._places
         self._told.append((event, [places[id(a)] if id(a) in places else known(a) for a in arrays]))
 
     def _tell(self) -> None:
@@ -403,7 +403,7 @@ class Retelling(Numbering):
     def _compute(self, wanted: set[int]) -> None:
         """Have the backend's values of the *wanted* numbers, and of what they are computed from."""
         wanted = wanted - self._done
-        chosen = self._leading_to(wanted, self._done)
+        chosen = self._find_makers(wanted, self._done)
         if not chosen:
             return
         with watch.pause_watchers():
@@ -412,7 +412,7 @@ class Retelling(Numbering):
             self._done.update(entry.sums if entry.kernel is None else entry.made)
             self.computed += entry.kernel is not None
 
-    def _leading_to(self, wanted: set[int], done: Collection[int]) -> list[Entry]:
+    def _find_makers(self, wanted: set[int], done: Collection[int]) -> list[Entry]:
         """The entries that make the *wanted* numbers, to which those are added that they are made of."""
         chosen = []
         for entry in reversed([*self._before, *self._entries]):
@@ -428,7 +428,7 @@ class Retelling(Numbering):
 
     def number(self, array: Any) -> int | None:
         """The number of a value by its array, until the backend has computed it; None if it was not noted."""
-        return self._store.known(array)
+        return self._store.find_number(array)
 
     def holds(self, loss: int | None) -> bool:
         """Return whether there was a pass, and what computed the *loss* before it was noted; by its number."""
@@ -438,11 +438,11 @@ class Retelling(Numbering):
         """Yield the cost of the loss and the gradients of a pass as one program of the backend, in each run.
 
         What reads nothing (parameters as they begin, numbers that were drawn) is given. To be called where
-        :meth:`holds` says so, or when a pass is over, by what :meth:`in_turn` gives.
+        :meth:`holds` says so, or when a pass is over, by what :meth:`defer` gives.
         """
         numbers = {*self._totals.values(), loss}
         results = {n for n in numbers if n is not None}
-        chosen = [entry for entry in self._leading_to({*results}, ()) if entry.inputs]
+        chosen = [entry for entry in self._find_makers({*results}, ()) if entry.inputs]
         with watch.pause_watchers():
             yield from elsewhere.time_backend(chosen, self._parts.get, self._store, self.backend, results, runs)
 

@@ -34,7 +34,7 @@ def roundings(run: Timeline, names: Iterable[str]) -> Mapping[str, float]:
         if gradient is None:
             continue
         try:
-            one, other = (np.asarray(wide(branch.made(gradient))) for branch in (recorded, precise))
+            one, other = (np.asarray(wide(branch.make(gradient))) for branch in (recorded, precise))
         except REFUSED:
             continue
         if one.shape == other.shape and np.isfinite(other).all():

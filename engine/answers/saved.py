@@ -122,7 +122,7 @@ class SavedStory(Result):
         return max(self.timeline, default=0)
 
     @property
-    def at_peak(self) -> RunOperation | None:
+    def peak_operation(self) -> RunOperation | None:
         return self.operations[self.timeline.index(self.peak)] if self.timeline else None
 
     @property
@@ -152,13 +152,13 @@ def _is_kept(op: Any, readers: Sequence[Any]) -> bool:
     return part_of(op) is not BACKWARD and any(part_of(r) is BACKWARD or r.op.trait & Trait.VIEW for r in readers)
 
 
-def knowing_leaves() -> AbstractContextManager[None]:
+def mark_leaves() -> AbstractContextManager[None]:
     """Inside, what is computed says which of its operands are leaves: what a call reads that is computed again."""
     return watch.watch(tensors=lambda event: None)
 
 
 class Keeper:
-    """Listens to a run; :meth:`story` tells of its last backward pass. It has to run :func:`knowing_leaves`."""
+    """Listens to a run; :meth:`story` tells of its last backward pass. It has to run :func:`mark_leaves`."""
 
     summarised = Staying(_is_kept, in_blocks=True)
 
@@ -182,7 +182,7 @@ class Keeper:
         if isinstance(event, Begin):
             self._first, self._is_recorded = len(self._operations), event.recorded
         elif isinstance(event, End):
-            self._found = self._told()
+            self._found = self._story()
             if self._is_recorded:
                 self._go_on()
             else:
@@ -198,7 +198,7 @@ class Keeper:
             buffer.readers, buffer.last = [], -1
 
     def story(self) -> SavedStory:
-        return self._found if self._found is not None else self._told()
+        return self._found if self._found is not None else self._story()
 
     def _see(self, event: OpEvent) -> None:
         part = event.part
@@ -206,7 +206,7 @@ class Keeper:
         index = len(self._operations)
         self._operations.append(operation)
         for v in event.inputs:
-            if v.array is None or (part == BACKWARD and v.arriving):
+            if v.array is None or (part == BACKWARD and v.is_gradient):
                 continue
             buffer = self._buffer(v, None)
             operation.reads.append(buffer.number)
@@ -245,7 +245,7 @@ class Keeper:
             buffer.tensor = v.name
         return buffer
 
-    def _told(self) -> SavedStory:
+    def _story(self) -> SavedStory:
         needed = {key: b for key, b in self._buffers.items() if b.readers}
         self._find_duplicates(needed)
         buffers = [b for b in needed.values() if not b.held]

@@ -52,24 +52,24 @@ class Scales:
         self._waiting = list(births), dict(victims), scale
         return True
 
-    def settled(self, births: list[Birth]) -> tuple[list[Birth], list[Birth]]:
+    def settle(self, births: list[Birth]) -> tuple[list[Birth], list[Birth]]:
         """The findings, and what a scaler has dealt with."""
         if births:
             return births, []
         if self._waiting is not None:
-            return self._finding(self._waiting, "nobody looked whether the gradients are finite")
+            return self._explain(self._waiting, "nobody looked whether the gradients are finite")
         if not self._left_out:
             return [], []
         if not self._updates:
             often = f"all {len(self._left_out)} updates were skipped"
-            return self._finding(self._left_out[0], often if len(self._left_out) > 1 else "the update was skipped")
+            return self._explain(self._left_out[0], often if len(self._left_out) > 1 else "the update was skipped")
         told = []
         for own, _, scale in self._left_out:
             own[0].scale = scale
             told.append(own[0])
         return [], told
 
-    def _finding(self, kept: tuple[list[Birth], dict[str, None], float], why: str) -> tuple[list[Birth], list[Birth]]:
+    def _explain(self, kept: tuple[list[Birth], dict[str, None], float], why: str) -> tuple[list[Birth], list[Birth]]:
         births, self.victims, scale = kept
         for birth in births:
             birth.cause = f"{birth.cause}; the loss was scaled by {scale:g}, and {why}"

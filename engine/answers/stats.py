@@ -128,7 +128,7 @@ class StatsStory(Result):
         groups: dict[str, list[Line]] = {}
         for p in self.parameters:
             groups.setdefault(p.name.rpartition(".")[0] or p.name, []).append(p)
-        return [_joined(name, lines) for name, lines in groups.items()]
+        return [_join(name, lines) for name, lines in groups.items()]
 
     @property
     def trend(self) -> Trend | None:
@@ -174,13 +174,13 @@ class StatsStory(Result):
         return "\n".join(lines)
 
 
-def _joined(name: str, lines: Sequence[Line]) -> Line:
+def _join(name: str, lines: Sequence[Line]) -> Line:
     gradients = [p.gradient for p in lines if p.gradient is not None]
     weight = math.sqrt(sum((p.weight or 0.0) ** 2 for p in lines))
     members = [p.name for p in lines]
     if not gradients:
         return Line(name, None, weight, members=members)
-    return Line(name, Numbers.joined(gradients), weight, members=members, scale=lines[0].scale)
+    return Line(name, Numbers.join(gradients), weight, members=members, scale=lines[0].scale)
 
 
 def _gives_gradients(op: Any) -> bool:
@@ -210,16 +210,16 @@ class Gatherer:
             self._lines.append(line)
         if event.inside:
             self._repeated[event.origin] = line
-            line.runs.append((event.inside, Numbers.of(*values)))
+            line.runs.append((event.inside, Numbers.measure(*values)))
         else:
-            line.gradient = Numbers.of(*values)
+            line.gradient = Numbers.measure(*values)
 
     @property
     def operators(self) -> list[Line]:
         """A line for each operator, in the order of the run."""
         for line in self._repeated.values():
             line.runs.sort(key=lambda run: [r.number for r in run[0]])
-            line.gradient = Numbers.joined([n for _, n in line.runs])
+            line.gradient = Numbers.join([n for _, n in line.runs])
         return self._lines
 
 
@@ -227,8 +227,8 @@ def parameter(name: str, weight: Any, gradient: Any, origin: Any = None, loc: Lo
     """The line of a parameter."""
     return Line(
         name,
-        None if gradient is None else Numbers.of(gradient),
-        Numbers.of(weight, orders=False).norm,
+        None if gradient is None else Numbers.measure(gradient),
+        Numbers.measure(weight, orders=False).norm,
         tuple(weight.shape),
         origin,
         loc,

@@ -24,7 +24,7 @@ from . import retold
 from .events import Adapter, Begin, Listener, Quiet
 
 
-def through_tape(loss: Tensor | Start, listener: Listener, order: int = 1) -> dict[Leaf, Any]:
+def watch_tape(loss: Tensor | Start, listener: Listener, order: int = 1) -> dict[Leaf, Any]:
     """Run backward from *loss* and tell *listener*; no ``.grad`` is touched, and the graph is kept.
 
     Args:
@@ -39,7 +39,7 @@ def through_tape(loss: Tensor | Start, listener: Listener, order: int = 1) -> di
     _check_order(order)
     start = Start.of(loss)
     expect_recorded(start.loss, start.loss.name)
-    with retold.heard(listener) as telling:
+    with retold.hear(listener) as telling:
         work = start.begin(create_graph=order > 1)
         work.run()
         if order > 1:
@@ -53,7 +53,7 @@ def through_tape(loss: Tensor | Start, listener: Listener, order: int = 1) -> di
             if again:
                 work.run()
         with watch.pause_watchers():
-            return telling.settled({leaf: work.total(leaf) for leaf in work.leaves})
+            return telling.settle({leaf: work.total(leaf) for leaf in work.leaves})
 
 
 def expect_recorded(loss: Tensor, name: str) -> None:
@@ -69,7 +69,7 @@ def expect_recorded(loss: Tensor, name: str) -> None:
         )
 
 
-def through_program(
+def watch_program(
     loss: Variable,
     listener: Listener | None,
     feed: Mapping[str, Any] | None = None,
@@ -98,7 +98,7 @@ def through_program(
         fetch += [g for g in seconds if g is not None]
     adapter = None if listener is None else Adapter(listener)
     with pause_gc(), watch.watch(adapter):  # what listeners note of a run stays
-        values = _fetched(program, feed, fetch, stays(listener)) if run is None else run(fetch)
+        values = _fetch(program, feed, fetch, stays(listener)) if run is None else run(fetch)
         if adapter is not None:
             adapter.finish()
     if keep is not None:
@@ -111,7 +111,7 @@ def stays(listener: Listener | None) -> bool:
     return getattr(listener, "summarised", None) is not None
 
 
-def _fetched(program: Program, feed: Mapping[str, Any] | None, fetch: list[Variable], stays: bool) -> list[Any]:
+def _fetch(program: Program, feed: Mapping[str, Any] | None, fetch: list[Variable], stays: bool) -> list[Any]:
     executor = Executor()
     if not stays:
         return executor.run(program, feed=feed, fetch_list=fetch)
@@ -132,10 +132,10 @@ def any_model(
     live = upward.part("running frameworks")
     model = live.stand_in(model)
     if isinstance(model, Variable):
-        through_program(model, listener, feed, order)
+        watch_program(model, listener, feed, order)
         return model
     if isinstance(model, Tensor):
-        through_tape(model, listener, order)
+        watch_tape(model, listener, order)
         return model
     if not callable(model):
         raise ArgumentTypeError(
@@ -145,18 +145,18 @@ def any_model(
     loss = None
     for _ in range(steps):
         passes = Passes(listener)
-        with live.listen(), retold.heard(passes) as telling:
+        with live.listen(), retold.hear(passes) as telling:
             returned = model()
             telling.finish()
         loss = _loss_in(returned, differentiated=not passes.count)
         if isinstance(loss, Variable):
-            through_program(loss, listener, feed, order)
+            watch_program(loss, listener, feed, order)
         elif loss is None and not passes.count:
             raise ArgumentTypeError(
                 f"the function must return a loss or run backward itself, but it returned {type(returned).__name__}."
             )
         elif loss is not None and (order > 1 or not passes.count):
-            through_tape(loss, listener, order)
+            watch_tape(loss, listener, order)
     return loss
 
 
@@ -196,7 +196,7 @@ def _check_order(order: int) -> None:
         raise UsageError(f"order must be 1 or 2, but is {order}.")
 
 
-def computed_loss(model: Any) -> Tensor | Variable:
+def compute_loss(model: Any) -> Tensor | Variable:
     """The loss that *model* is, or that it returns when it is called.
 
     Raises:

@@ -106,11 +106,11 @@ def choose(
     """
     with pause_gc():
         costs = _Costs(loss, stopped, shapes)
-        plain = costs.of([])
+        plain = costs.evaluate([])
         if budget is not None and plain.peak <= budget:
             return plain
-        cuts = costs.least() if budget is None else costs.within(budget)
-        choice = costs.of([costs.candidates[b] for b in cuts])
+        cuts = costs.least() if budget is None else costs.find_cuts(budget)
+        choice = costs.evaluate([costs.candidates[b] for b in cuts])
     return choice if choice.peak < plain.peak else plain
 
 
@@ -122,7 +122,7 @@ def estimate(
 ) -> Choice:
     """Return what given checkpoints save; arguments as for :func:`choose`."""
     with pause_gc():
-        return _Costs(loss, stopped, shapes).of(checkpoints)
+        return _Costs(loss, stopped, shapes).evaluate(checkpoints)
 
 
 @dataclass(slots=True)
@@ -237,13 +237,13 @@ class _Costs:
                 candidates[i + 1] = max(read_later, key=lambda v: self._nbytes[written[v]])
         return candidates
 
-    def of(self, checkpoints: Iterable[Variable]) -> Choice:
+    def evaluate(self, checkpoints: Iterable[Variable]) -> Choice:
         """Return what *checkpoints* save."""
         made_at = places(self.path, self.values, checkpoints)
         ends = boundaries(self.path, self.values, made_at)
         return Choice(list(made_at), self.peak(ends), self.peak([]))
 
-    def _crossing_bytes(self, start: int, end: int) -> int:
+    def _bytes_across(self, start: int, end: int) -> int:
         """Bytes made between two positions and read after the second."""
         return sum(n for news in self._news[start:end] for last, n in news if last >= end)
 
@@ -253,7 +253,7 @@ class _Costs:
         for end in (*ends, self.size):
             at_hand = max(self.at_hand[start:end], default=0)
             most = max(most, held + self.saved[end] - self.saved[start] + at_hand)
-            held += self._crossing_bytes(start, end)
+            held += self._bytes_across(start, end)
             start = end
         return most
 
@@ -317,7 +317,7 @@ class _Costs:
                 best, high = cuts, min(middle, self.peak(cuts))
         return best
 
-    def within(self, budget: int) -> list[int]:
+    def find_cuts(self, budget: int) -> list[int]:
         """Cuts for which the peak is at most *budget*, the last of them as early as can be."""
         best = self.cuts(budget)
         if best is None:

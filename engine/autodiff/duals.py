@@ -68,7 +68,7 @@ class _Arrivals:
     starts: list[Variable]
     scopes: tuple[Variable, ...]
 
-    def of(self, result: Variable | None) -> Variable | None:
+    def find(self, result: Variable | None) -> Variable | None:
         """The gradient of something that the operator writes."""
         return self.by_result.get(result) if result is not None else None
 
@@ -181,10 +181,10 @@ def _emit(
     }
     grad_op = registry.get_by_type("block_grad")
     scopes = (_own_frames(grads, op, whole), *whole.frames, *arrivals.scopes)
-    befores = tuple(arrivals.of(c.result) for c in carried)
-    afters = tuple(results.of(c.before) for c in carried)
+    befores = tuple(arrivals.find(c.result) for c in carried)
+    afters = tuple(results.find(c.before) for c in carried)
     inputs = (tuple(arrivals.summed), befores, scopes)
-    outputs = (afters, tuple(results.of(v) for v, _ in sums), scope)
+    outputs = (afters, tuple(results.find(v) for v, _ in sums), scope)
     emitted = grads.emitted.emit(grad_op, inputs, outputs, grad_op.attributes(attrs), origin=op)
     grads.emitted.inner[emitted] = child
     if scope is not None:
@@ -337,7 +337,7 @@ class _Results:
             self.wanted = True
         return True
 
-    def of(self, v: Variable | None) -> Variable | None:
+    def find(self, v: Variable | None) -> Variable | None:
         """The gradient of *v*, if it has been made."""
         return self._new.get(v) if v is not None else None
 

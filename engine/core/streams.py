@@ -72,9 +72,9 @@ class Draws(ABC):
             drawn += low
             return drawn
 
-        return self._of_units(spread, shape, dtype)
+        return self._draw_units(spread, shape, dtype)
 
-    def kept(self, shape: Shape, dropped: float) -> Any:
+    def draw_mask(self, shape: Shape, dropped: float) -> Any:
         """Bools, each of them False with the probability *dropped* (to 2⁻³²)."""
         dims, count = _sizes(shape)
         if dropped >= 1:  # the words are taken nevertheless: where the stream is does not depend on chances
@@ -104,7 +104,7 @@ class Draws(ABC):
 
     def standard_normal(self, shape: Shape = ()) -> Any:
         """Numbers from the normal distribution with mean 0 and variance 1 (Box and Muller, 1958)."""
-        return self._of_pairs(_normal_pairs, shape, None)
+        return self._draw_pairs(_normal_pairs, shape, None)
 
     def normal(self, mean: float, std: float, shape: Shape = (), dtype: Any = None) -> Any:
         """Numbers from a normal distribution; float64, rounded to *dtype* where one is asked for."""
@@ -115,7 +115,7 @@ class Draws(ABC):
             drawn += mean
             return drawn
 
-        return self._of_pairs(scale, shape, dtype)
+        return self._draw_pairs(scale, shape, dtype)
 
     def truncated_normal(
         self, low: float, high: float, shape: Shape = (), mean: float = 0.0, std: float = 1.0, dtype: Any = None
@@ -135,7 +135,7 @@ class Draws(ABC):
                 drawn += mean
             return drawn
 
-        return self._of_units(quantiles, shape, dtype)
+        return self._draw_units(quantiles, shape, dtype)
 
     def exponential(self, scale: float, shape: Shape = ()) -> Any:
         """Numbers from the exponential distribution with the mean *scale*."""
@@ -145,12 +145,12 @@ class Draws(ABC):
         """Numbers from the Cauchy distribution around 0 with the scale 1."""
         return self.xp.tan((self.random(shape) - 0.5) * math.pi)
 
-    def _of_units(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
+    def _draw_units(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
         """``function(xp, numbers)`` of numbers from 0 up to but without 1."""
         dims, count = _sizes(shape)
         return self.xp.reshape(_round(function(self.xp, _unit(self.words(count))), dtype), dims)
 
-    def _of_pairs(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
+    def _draw_pairs(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
         """``function(xp, lengths, angles)``, which makes two rows of two runs of words, the first row before the
         second."""
         dims, count = _sizes(shape)
@@ -185,13 +185,13 @@ class Stream(Draws):
 
     def words(self, count: int) -> Any:
         with self._lock:
-            blocks, generator = self._taken(count)
+            blocks, generator = self._take(count)
             return generator.bit_generator.random_raw(blocks * BLOCK)[:count]
 
     def random(self, shape: Shape = ()) -> Any:
         dims, count = _sizes(shape)
         with self._lock:
-            blocks, generator = self._taken(count)
+            blocks, generator = self._take(count)
             return generator.random(blocks * BLOCK)[:count].reshape(dims)  # as of any stream, in one pass
 
     def host(self) -> np.random.Generator:
@@ -204,7 +204,7 @@ class Stream(Draws):
             self._position, self._generator = Position(seed, counter + 1), None
         return _philox(seed, HOSTED + (counter << 64))
 
-    def _taken(self, count: int) -> tuple[int, np.random.Generator]:
+    def _take(self, count: int) -> tuple[int, np.random.Generator]:
         """Take *count* words from the stream; return how many blocks they fill, and their generator."""
         seed, counter = self._position
         if self._generator is None:
@@ -215,18 +215,18 @@ class Stream(Draws):
 
     # Long draws chunk by chunk, each rounded to its type at once: what is in between stays in the processor's cache.
 
-    def _of_units(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
+    def _draw_units(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
         dims, count = _sizes(shape)
         out = np.empty(count, np.float64 if dtype is None else dtype)
         with self._lock:
-            blocks, generator = self._taken(count)
+            blocks, generator = self._take(count)
             for start in range(0, count, CHUNK):
                 end = min(start + CHUNK, count)
                 drawn = generator.random(min(CHUNK, blocks * BLOCK - start))[: end - start]
                 out[start:end] = function(np, drawn)
         return out.reshape(dims)
 
-    def _of_pairs(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
+    def _draw_pairs(self, function: Callable[..., Any], shape: Shape, dtype: Any) -> Any:
         dims, count = _sizes(shape)
         half = _half(count)
         with self._lock:

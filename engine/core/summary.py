@@ -48,7 +48,7 @@ class ArraySummary:
         self.told = told or {}
 
     @classmethod
-    def of(cls, value: Any) -> ArraySummary | None:
+    def describe(cls, value: Any) -> ArraySummary | None:
         """Return a summary of *value* without its numbers; None for something that is no array."""
         if not hasattr(value, "dtype") or isinstance(value, TensorArray):
             return None

@@ -52,7 +52,7 @@ def plural(n: int, what: str) -> str:
     return f"{what}es" if what.endswith("s") else f"{what}s"
 
 
-def dropped_line(names: Sequence[str]) -> list[str]:
+def drop_lines(names: Sequence[str]) -> list[str]:
     """A line about parameters that were made and dropped; none where there are none."""
     return [f"{count(len(names), 'parameter')} made and dropped: {', '.join(names)}"] if names else []
 

@@ -126,7 +126,7 @@ class _Arrays(ZipArchive):
         return told
 
     def header(self, member: Member, place: int, room: int | None) -> npy.Header:
-        fail = self.within(member)
+        fail = self.fail_in(member)
         head = npy.header(Unpacked(self.file, member, place, fail), fail)
         if head.length + head.nbytes != member.size:
             fail(f"it declares {head.nbytes} bytes, of shape {list(head.shape)}, and has {member.size - head.length}")
@@ -134,7 +134,7 @@ class _Arrays(ZipArchive):
         return head
 
     def array(self, member: Member, place: int, head: npy.Header) -> Array:
-        fail = self.within(member)
+        fail = self.fail_in(member)
         stream = Unpacked(self.file, member, place, fail)
         stream.read(head.length)
         array = npy.elements(stream, head, fail)

@@ -18,7 +18,7 @@ class Portion:
     rows: tuple[int, int] | None = None
 
     @property
-    def shown(self) -> str:
+    def display(self) -> str:
         """``feeds/3.npz``, ``data.npz row 17``, ``data.npz rows 64–95``."""
         if self.rows is None:
             return self.path

@@ -104,4 +104,4 @@ def _cast(value: Any, kind: Any) -> Any:
     from .recipe import recipes
 
     recipe = recipes[get_by_type("cast")]
-    return recipe.record(recipe.given({"in_dtype": dtype(value.array.dtype).code, "out_dtype": kind.code}), value)
+    return recipe.record(recipe.bind({"in_dtype": dtype(value.array.dtype).code, "out_dtype": kind.code}), value)

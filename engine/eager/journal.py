@@ -324,7 +324,7 @@ class Journal:
     def _note_birth(self, event: watch.Made) -> None:
         self._give(event.tensor)
 
-    def _called(self, event: watch.Called) -> None:
+    def _note_call(self, event: watch.Called) -> None:
         op, operands = event.op, event.operands
         read = flatten(operands, range(len(operands)))
         results = [t for t in flatten(event.results, range(len(event.results))) if t is not None]
@@ -551,7 +551,7 @@ def iterate_by_type(calls: Iterable[Call], on_tape: Callable[[Call], bool], depe
 
 _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Made: Journal._note_birth,
-    watch.Called: Journal._called,
+    watch.Called: Journal._note_call,
     watch.Applied: Journal._note_application,
     watch.Copied: Journal._note_tape_copy,
     watch.Differentiated: Journal._note_differentiation,

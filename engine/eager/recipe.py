@@ -341,7 +341,7 @@ class Recipe:
             call = self._remember(key, BoundOp(self, attrs), attrs)
         return call
 
-    def given(self, attrs: Mapping[str, Any]) -> BoundOp:
+    def bind(self, attrs: Mapping[str, Any]) -> BoundOp:
         """The operator with *attrs* in place of some of the defaults.
 
         Raises:

@@ -43,7 +43,7 @@ class TensorOps:
 
         def call(*operands: Operand, **attrs: Any) -> Any:
             recipe = recipes[op]
-            bound = recipe.given(attrs) if attrs else recipe.default
+            bound = recipe.bind(attrs) if attrs else recipe.default
             filled = (*self._lift(op, operands), *padding[len(operands) :])
             return self._result(self._record(bound, filled))
 

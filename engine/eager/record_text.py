@@ -123,7 +123,7 @@ def _record_lines(slots: Slots) -> list[str]:
         *_pack_lines(slots),
         "node = GradNode()",
         "node.call = call",
-        f"node.kept = ({''.join(slots.kept(r) + ', ' for r in recipe.reads)})",
+        f"node.kept = ({''.join(slots.keep_expression(r) + ', ' for r in recipe.reads)})",
         f"node.to = ({''.join(slots.place(i) + ', ' for i in recipe.wrt)})",
         _form(slots),
         "node.rare = None",

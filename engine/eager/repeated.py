@@ -75,7 +75,7 @@ def _record_rule(
 ) -> Sequence[Tensor | None]:
     """Return what the rule gives, noting what it computes."""
     ops = NotingOps()
-    flat = [lift(g) for g in rule.flat(ops, [ops.seen(v) for v in args], wanted, node.attrs)]
+    flat = [lift(g) for g in rule.flat(ops, [ops.view(v) for v in args], wanted, node.attrs)]
     plan = _plan(node.op.type, args, ops.steps, flat)
     if plan is None:
         _asked.add(place)
@@ -104,10 +104,10 @@ class NotingOps(RuleOps):
     def __init__(self) -> None:
         self.steps: list[Step] = []
 
-    def seen(self, value: Any) -> Any:
+    def view(self, value: Any) -> Any:
         """*value*, a tensor or a list of them, as the rule sees it."""
         if isinstance(value, (list, tuple)):
-            return [self.seen(v) for v in value]
+            return [self.view(v) for v in value]
         return _Seen(value, self) if isinstance(value, Tensor) else value
 
     def _record(self, call: BoundOp, operands: Sequence[Operand]) -> Any:
@@ -116,7 +116,7 @@ class NotingOps(RuleOps):
         return result
 
     def _result(self, result: Any) -> Any:
-        return tuple(map(self.seen, result)) if isinstance(result, tuple) else self.seen(result)
+        return tuple(map(self.view, result)) if isinstance(result, tuple) else self.view(result)
 
 
 def _plan(op_type: str, args: Sequence[Operand], steps: Sequence[Step], results: Sequence[Any]) -> Plan | None:

@@ -87,7 +87,7 @@ class Slots:
         x = f"x{i}"
         return (f"None if {x} is None else " if self.op.inputs[i].optional else "") + place.format(x)
 
-    def kept(self, read: Read) -> str:
+    def keep_expression(self, read: Read) -> str:
         """Return the expression of what a node keeps for one entry of the rule's reads."""
         if read.kind == "dout":
             return "None"
@@ -107,7 +107,7 @@ class Slots:
 
     @staticmethod
     def _list_expression(read: Read, name: str) -> str:
-        """As :meth:`kept`, of a list."""
+        """As :meth:`keep_expression`, of a list."""
         if read.like:
             entries = f"slim(v) for v in {name}"
         else:

@@ -155,7 +155,7 @@ class Executor:
         return most
 
     @contextmanager
-    def held(
+    def hold(
         self,
         program: Program | None = None,
         feed: Mapping[str, Any] | None = None,

@@ -94,7 +94,7 @@ class _Noting:
         if isinstance(event, (watch.Entered, watch.Exited)):
             self.said.append(event)
         else:
-            read, gave = (tuple(map(ArraySummary.of, values)) for values in (event.inputs, event.outputs))
+            read, gave = (tuple(map(ArraySummary.describe, values)) for values in (event.inputs, event.outputs))
             self.said.append((event.index, event.op, read, gave))
         if self._by is not None:
             self._by(event)
@@ -150,7 +150,7 @@ class Judging:
                     return False
         return True
 
-    def told(self, regs: list[Any]) -> Iterable[Step | Heard]:
+    def run_watched(self, regs: list[Any]) -> Iterable[Step | Heard]:
         """Carry the plan out; what the watcher is told of it.
 
         Raises:
@@ -159,7 +159,7 @@ class Judging:
         key = tuple([(getattr(regs[r], "shape", None), getattr(regs[r], "dtype", None)) for r in self._plan.arrivals])
         events = self._events.get(key)
         if events is None:
-            return self._noted(key, regs)
+            return self._note_steps(key, regs)
         if self._steps_left or not self._busy.acquire(blocking=False):
             self._steps_left = max(0, self._steps_left - 1)
             return self._plan.steps(regs)
@@ -180,7 +180,7 @@ class Judging:
         finally:
             self._busy.release()
         if not doubt:  # other blocks ran than before
-            return self._noted(key, regs)
+            return self._note_steps(key, regs)
         self._steps_left, self._after_doubt = self._after_doubt, min(2 * self._after_doubt, LONGEST)
         return self._plan.steps(regs)
 
@@ -211,7 +211,7 @@ class Judging:
                     self._judge(value)
             yield step
 
-    def _noted(self, key: Any, regs: list[Any]) -> Iterator[Step]:
+    def _note_steps(self, key: Any, regs: list[Any]) -> Iterator[Step]:
         """The steps one by one, and what the event of such runs says."""
         known: dict[int, ArraySummary | None] = {}
         noting = _Noting(watch.program_watcher())
@@ -224,8 +224,8 @@ class Judging:
             instruction = self._plan.instructions[step.index]
             for r, value in zip(instruction.ins, step.inputs, strict=True):
                 if r not in known:
-                    known[r] = ArraySummary.of(value)
-            gave = tuple(map(ArraySummary.of, step.outputs))
+                    known[r] = ArraySummary.describe(value)
+            gave = tuple(map(ArraySummary.describe, step.outputs))
             known.update(zip(instruction.outs, gave, strict=True))
             noting.said.append((step.index, step.op, tuple([known[r] for r in instruction.ins]), gave))
             yield step

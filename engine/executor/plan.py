@@ -202,7 +202,7 @@ class Plan:
         if self.compiled is not None and asked is not None:
             told = self.compiled.summarised(regs, asked)
         elif judging is not None:
-            told = judging.told(regs)
+            told = judging.run_watched(regs)
         if told is None:
             return self.steps(regs)
         return (Step(*event) if type(event) is tuple else event for event in told)
@@ -219,7 +219,7 @@ class Plan:
         return explain_error(error, instruction.op, [regs[i] for i in instruction.ins])
 
     @staticmethod
-    def explained(error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
+    def explain_error(error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
         """Return the error of an instruction with its operator."""
         return explain_error(error, instruction.op, inputs)
 

@@ -159,7 +159,7 @@ class _Saved:
         order = self.bytes("byteorder") if "byteorder" in self.members else b"little"
         self.elements = Elements(">" if order == b"big" else "<", self.size, self.fail)
         return pickles.read(
-            io.BytesIO(self.bytes(PROGRAM)), self.file, pickles.PickleForm(EXPECTED, self.names(), self.stored)
+            io.BytesIO(self.bytes(PROGRAM)), self.file, pickles.PickleForm(EXPECTED, self.names(), self.find_storage)
         )
 
     def bytes(self, name: str) -> bytes:
@@ -184,7 +184,7 @@ class _Saved:
             (("torch",), {"Size": container(tuple)}),
         )
 
-    def stored(self, told: Any) -> _Storage:
+    def find_storage(self, told: Any) -> _Storage:
         """The storage that the pickle means: ``("storage", class, key, device, number of elements)``."""
         what, kind, key, _, _ = told
         if what != "storage" or not isinstance(kind, _Kind) or not isinstance(key, str):

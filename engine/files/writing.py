@@ -65,13 +65,13 @@ def write_files(contents: Mapping[str, Content], durable: bool = True, direct: b
                     if durable:
                         _sync(file.fileno())
                 if before is not None:
-                    os.chmod(place.temporary, before.st_mode & 0o777, **place.at())
+                    os.chmod(place.temporary, before.st_mode & 0o777, **place.os_arguments())
             with unfinished.moving:
                 for place in pending:
                     path = place.path
                     if confined.status(place.folder, place.name, path) is None:
                         new.append(place)
-                    os.replace(place.temporary, place.name, **place.at("src_dir_fd", "dst_dir_fd"))
+                    os.replace(place.temporary, place.name, **place.os_arguments("src_dir_fd", "dst_dir_fd"))
                     del unfinished.files[place.temporary]
                 pending.clear()
                 new.clear()
@@ -82,7 +82,7 @@ def write_files(contents: Mapping[str, Content], durable: bool = True, direct: b
             for name, place in [*((p.temporary, p) for p in pending), *((p.name, p) for p in new)]:
                 unfinished.files.pop(name, None)
                 with contextlib.suppress(FileNotFoundError):
-                    os.unlink(name, **place.at())
+                    os.unlink(name, **place.os_arguments())
     for folder in folders if durable else ():
         _sync_folder(folder)
 
@@ -103,13 +103,13 @@ class _Place:
     name: str
     temporary: str
 
-    def at(self, *options: str) -> dict[str, Any]:
+    def os_arguments(self, *options: str) -> dict[str, Any]:
         """Return arguments for functions of :mod:`os` with which they find a name in the folder."""
         return {} if self.folder is None else dict.fromkeys(options or ("dir_fd",), self.folder)
 
     def opener(self, path: str, flags: int) -> int:
         """Open in the folder."""
-        return os.open(path, flags, 0o666, **self.at())
+        return os.open(path, flags, 0o666, **self.os_arguments())
 
 
 def _is_device(path: str) -> bool:

@@ -67,13 +67,13 @@ class ZipArchive:
         self.fail = fail
         self.writers = writers
 
-    def within(self, member: Member) -> Fail:
+    def fail_in(self, member: Member) -> Fail:
         """Return a function that reports a fault of one member."""
         return lambda why: self.fail(f"of {shorten_value(member.name)}, {why}")
 
     def contents(self, member: Member, place: int) -> bytes:
         """The bytes of one member, which begin at *place*."""
-        stream = Unpacked(self.file, member, place, self.within(member))
+        stream = Unpacked(self.file, member, place, self.fail_in(member))
         data = stream.read(member.size)
         stream.finish()
         return data

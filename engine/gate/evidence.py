@@ -208,7 +208,7 @@ class Evidence:
         asked = Why(feed=self.feed)
 
         def judge(left: Loaded) -> Verdicts:
-            return self._judge(case_in(left, asked.requested(request), asked, self), asked)
+            return self._judge(case_in(left, asked.adapt(request), asked, self), asked)
 
         if self.run.reads_loss("verdicts", request):
             return self.run.read_loss("verdicts", request, judge)
@@ -491,7 +491,10 @@ class Evidence:
 
     def _flow_unchecked(self) -> Iterable[str]:
         flow = self.influences.story
-        return [*flow.unchecked, *(f"{f.message}: not known is {f.doubt}" for f in flow.of(FactKind.MIXED) if f.doubt)]
+        return [
+            *flow.unchecked,
+            *(f"{f.message}: not known is {f.doubt}" for f in flow.select(FactKind.MIXED) if f.doubt),
+        ]
 
     def _silent(self) -> Iterator[str]:
         """Of rules whose silence says nothing: one sentence for all that have one reason."""

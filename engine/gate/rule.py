@@ -204,7 +204,7 @@ def look_for_facts(*kinds: FactKind, declared: str = "") -> Callable[[Evidence, 
         story = evidence.influences.story
         if story.unchecked:
             yield NotAsked()
-        if story.no_calls and any(kind.of_calls for kind in kinds):
+        if story.no_calls and any(kind.is_of_calls for kind in kinds):
             yield NotAsked(story.no_calls)
         for fact in story.facts:
             if fact.kind in kinds and (fact.certain or options.get(declared)):

@@ -73,7 +73,7 @@ class Run:
     """
 
     def __init__(self, request: Request, feed: str | None, notes: Notes) -> None:
-        self.request = Why(feed=feed).requested(request)
+        self.request = Why(feed=feed).adapt(request)
         with ExitStack() as stack:
             self.readers = Readers(
                 stack.enter_context(Nan(feed=feed).listen(self.request)),
@@ -164,7 +164,7 @@ class Run:
         Args:
             name: of the model.
         """
-        return OverTime().of(About(name, "", (), scope=self.scope), self.history)
+        return OverTime().training(About(name, "", (), scope=self.scope), self.history)
 
     def keep(self, model: Model) -> None:
         """Keep the model that a reader has found."""

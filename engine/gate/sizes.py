@@ -15,4 +15,4 @@ class BareStats(Stats):
         """As in the base."""
         model.must_take({"--feed": self.feed})
         gatherer = Gatherer()
-        return self.of(model, gatherer, model.run(gatherer, self.feed, notes), ())
+        return self.read_sizes(model, gatherer, model.run(gatherer, self.feed, notes), ())

@@ -43,7 +43,7 @@ def clone(program: Program, for_test: bool = False) -> Program:
             for op in ops[block]:
                 marks = moved.get(id(op.marks))
                 if marks is None:
-                    marks = moved[id(op.marks)] = op.marks.moved(twin)
+                    marks = moved[id(op.marks)] = op.marks.move(twin)
                 copies[op] = _copy_op(op, marks, twins, copies, for_test)
             twin._extend([copies[op] for op in ops[block]])
             for op in ops[block]:

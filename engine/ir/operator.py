@@ -110,11 +110,11 @@ class Marks(NamedTuple):
     role_var: tuple[str, ...] = ()
     repeats: Operator | None = None
 
-    def moved(self, block: Block) -> Marks:
+    def move(self, block: Block) -> Marks:
         """Those of an operator of *block* that is the same, but that it runs nothing again."""
-        return self._replace(block=block, repeats=None).shared()
+        return self._replace(block=block, repeats=None).share()
 
-    def shared(self) -> Marks:
+    def share(self) -> Marks:
         """The same, as the one object that operators of the block have which are marked so."""
         if self.role_var or self.repeats is not None:
             return self
@@ -194,7 +194,7 @@ class Operator:
 
     @block.setter
     def block(self, block: Block) -> None:
-        self.marks = self.marks._replace(block=block).shared()
+        self.marks = self.marks._replace(block=block).share()
 
     @property
     def loc(self) -> Location:
@@ -202,7 +202,7 @@ class Operator:
 
     @loc.setter
     def loc(self, loc: Location) -> None:
-        self.marks = self.marks._replace(loc=loc).shared()
+        self.marks = self.marks._replace(loc=loc).share()
 
     @property
     def role(self) -> int:
@@ -210,7 +210,7 @@ class Operator:
 
     @role.setter
     def role(self, role: int) -> None:
-        self.marks = self.marks._replace(role=role).shared()
+        self.marks = self.marks._replace(role=role).share()
 
     @property
     def scope(self) -> str:
@@ -218,7 +218,7 @@ class Operator:
 
     @scope.setter
     def scope(self, scope: str) -> None:
-        self.marks = self.marks._replace(scope=scope).shared()
+        self.marks = self.marks._replace(scope=scope).share()
 
     @property
     def role_var(self) -> tuple[str, ...]:
@@ -226,7 +226,7 @@ class Operator:
 
     @role_var.setter
     def role_var(self, role_var: tuple[str, ...]) -> None:
-        self.marks = self.marks._replace(role_var=role_var).shared()
+        self.marks = self.marks._replace(role_var=role_var).share()
 
     @property
     def repeats(self) -> Operator | None:
@@ -234,7 +234,7 @@ class Operator:
 
     @repeats.setter
     def repeats(self, repeats: Operator | None) -> None:
-        self.marks = self.marks._replace(repeats=repeats).shared()
+        self.marks = self.marks._replace(repeats=repeats).share()
 
     @property
     def type(self) -> str:

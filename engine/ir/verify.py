@@ -320,13 +320,13 @@ def _(program: Program) -> Iterator[Problem]:
         if not op.op.holds_blocks or op.op.forward is not None or op.type == "block_grad":
             continue  # a backward block also finds what the forward block left
         for block in op.sub_blocks[:1]:
-            for v in _unlisted(blocks.reads(block), op.input_variables()):
+            for v in _find_unlisted(blocks.reads(block), op.input_variables()):
                 yield f"block {block.idx} reads '{v.name}', which {op.type} does not name", op
-            for v in _unlisted(blocks.writes(block), op.output_variables()):
+            for v in _find_unlisted(blocks.writes(block), op.output_variables()):
                 yield f"block {block.idx} writes '{v.name}', which {op.type} does not name", op
 
 
-def _unlisted(used: Iterable[Variable], operands: Iterable[Variable]) -> list[Variable]:
+def _find_unlisted(used: Iterable[Variable], operands: Iterable[Variable]) -> list[Variable]:
     listed = set(operands)
     return [v for v in used if v not in listed]
 

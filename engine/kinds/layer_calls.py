@@ -16,7 +16,7 @@ from gradtool.paddle import nn
 from gradtool.paddle.nn import Layer
 
 from ..answers.flow.probe import CallProbe, Probe, ProbeInput
-from ..answers.flow.rerun import jittering
+from ..answers.flow.rerun import jitter
 from ..core import source, state
 from ..core.source import NOWHERE, Location
 from ..eager.tensor import Tensor
@@ -122,10 +122,10 @@ class LayerCalls:
     def _number(self, call: LayerCall) -> None:
         if self._recorder is None:
             return
-        numbers = (self._recorder.known(t.array) for t in call.tensors)
+        numbers = (self._recorder.find_number(t.array) for t in call.tensors)
         read = [n for n in numbers if n is not None]
         for t in _tensors(call.result):
-            number = self._recorder.known(t.array)
+            number = self._recorder.find_number(t.array)
             if number is not None:
                 self.gave[number] = id(call.layer), read
 
@@ -257,7 +257,7 @@ def _jitter(layer: Layer, seed: int) -> Iterator[None]:
     rng = np.random.default_rng(seed)
     values = [(p, p.array.copy()) for p in layer.parameters()]
     for p, array in values:
-        p.set_value(jittering(array, rng))
+        p.set_value(jitter(array, rng))
     try:
         yield
     finally:

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..answers.flow import hazards, predictions, scores
 from ..answers.flow.fact import Fact, FactKind
-from ..answers.flow.predictions import NO_LABEL, Predicted, downstream, predicted
+from ..answers.flow.predictions import NO_LABEL, Predicted, downstream, find_predictions
 from ..answers.flow.probe import Probe, ProbeInput
-from ..answers.flow.rerun import RunProbe, evaluated
+from ..answers.flow.rerun import RunProbe, evaluate
 from ..answers.flow.spread import upstream
-from ..answers.training.saturation import saturated
+from ..answers.training.saturation import find_saturated
 from ..core import source
 from ..core.errors import UnsupportedError
 from ..core.notes import SILENT
@@ -48,7 +48,7 @@ def probe_without_layers(
         asked: the layers whose calls were asked.
     """
     learned = _learned_values(run, recorder, model)
-    found = predicted(run, learned)
+    found = find_predictions(run, learned)
     moving = downstream(run, learned)
     known = set(map(id, asked))
     given = {n: read for n, (layer, read) in calls.gave.items() if layer in known}
@@ -63,7 +63,7 @@ def probe_without_layers(
     if unrepeated is not None:
         return str(unrepeated)
     inside, kept = _values_between(run, given), _values_kept(run, recorder)
-    return _probe(evaluated(run), found, learned, model, modeless=True, inside=inside, kept=kept)
+    return _probe(evaluate(run), found, learned, model, modeless=True, inside=inside, kept=kept)
 
 
 def _values_kept(run: Timeline, recorder: Recorder) -> list[Any]:
@@ -121,7 +121,7 @@ _MOVING = frozenset(("reshape2", "squeeze2", "unsqueeze2", "cast", "scale", "fla
 def _learned_values(run: Timeline, recorder: Recorder, model: Model) -> set[int]:
     """The numbers of parameters, frozen ones and running statistics among them."""
     tensors = [*model.parameters(), *getattr(model, "statistics", ())]
-    return find_learned(run) | {n for t in tensors if (n := recorder.known(t.array)) is not None}
+    return find_learned(run) | {n for t in tensors if (n := recorder.find_number(t.array)) is not None}
 
 
 def find_learned(run: Timeline) -> set[int]:
@@ -153,10 +153,10 @@ def find_facts(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
     Args:
         learned: the numbers of the parameters.
     """
-    yield from predictions.paired(run, learned)
-    yield from scores.squashed(run, learned)
+    yield from predictions.find_pairs(run, learned)
+    yield from scores.find_squashed(run, learned)
     yield from hazards.hazards(run, learned)
-    for units in saturated(run, learned, _MOST_FLAT):
+    for units in find_saturated(run, learned, _MOST_FLAT):
         yield Fact(
             FactKind.FLAT,
             units.name,
@@ -221,12 +221,12 @@ def probe_program(model: Any, feed: str | None) -> Probe | str:
         return NO_PREDICTION
     executor, given = feeds.ready(model, feed, SILENT)
     given = {name: array for name, array in given.items() if name in variables}
-    with executor.held(program, feed=given, fetch_list=[loss]) as (plan, registers):
+    with executor.hold(program, feed=given, fetch_list=[loss]) as (plan, registers):
         run = lowering.record(program, plan, registers, {}, title=model.name, loss=loss)
     if run.failed is not None:
         raise run.failed[1]
     learned = {n for n, v in enumerate(run.values) if v.maker == NOBODY and v.role != "data" and v.name in variables}
-    found = predicted(run, learned)
+    found = find_predictions(run, learned)
     # What a program computes of its data is part of it.
     fed = {n for n in upstream(run, found.outputs) if run.values[n].role == "data"}
     found.inputs = sorted(n for n in fed if n in run.store and np.asarray(run.store.get(n)).size > 1)
@@ -260,7 +260,7 @@ def _probe(
         return NO_DATA
     branch = Branch(run)
     names = _distinct(_name(run, n) for n in found.inputs)
-    arrays = [np.asarray(branch.made(n)) for n in found.inputs]
+    arrays = [np.asarray(branch.make(n)) for n in found.inputs]
     inputs = [ProbeInput(name, array, _is_written(name, array)) for name, array in zip(names, arrays, strict=True)]
     results = [*found.outputs, *([run.loss] if run.loss is not None and run.loss not in found.outputs else [])]
     maker = run.values[found.outputs[0]].maker

@@ -111,8 +111,8 @@ def stand_ins(left: Loaded, notes: Notes) -> None:
     for absent in told:
         lines = "; ".join(absent.texts())
         notes.note(
-            f"{left.name} holds {count(len(absent.reasons), 'operator')} that gradtool does not have, so it is not run, and "
-            f"their gradients are those that Paddle makes by default: {lines}"
+            f"{left.name} holds {count(len(absent.reasons), 'operator')} that gradtool does not have, so it is not "
+            f"run, and their gradients are those that Paddle makes by default: {lines}"
         )
 
 

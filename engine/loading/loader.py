@@ -144,7 +144,7 @@ def read_at_end(reader: Callable[[Loaded], None]) -> contextlib.AbstractContextM
 def _note_computation(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iterator[None]:
     """Run the file, with what it computes noted for a backend that compiles, unless who asks listens himself."""
     listened = retold.noting_now() is not None
-    with retold.noted() as retelling:
+    with retold.note_computation() as retelling:
         with contextlib.ExitStack() as stack:
             with watch.watch(None if listened else retelling):
                 stack.enter_context(_run(loaded, target, request, notes))

@@ -27,7 +27,7 @@ def record_model(recorder: Recorder, request: Request, notes: Notes) -> Iterator
     """
     # Ahead of anything that is imported while the file runs: what was computed is told to the recorder alone.
     with (
-        recorder.recording(),
+        recorder.record(),
         loader.run_model(request, notes, lambda: recorder.closed) as left,
         watch.pause_watchers(),
     ):

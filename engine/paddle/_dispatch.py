@@ -243,7 +243,7 @@ def compute(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any
         home = captured(op.type, op.inputs[0], operands[0])
         return append(home, op.type, (home, *operands[1:]), attrs, "tmp")
     recipe = recipes[op]
-    result = computed(recipe, recipe.given(attrs) if attrs else recipe.default, operands)
+    result = computed(recipe, recipe.bind(attrs) if attrs else recipe.default, operands)
     return result[0] if isinstance(result, tuple) else result
 
 
@@ -271,7 +271,7 @@ def _computed(
     recipe = recipes[op]
     if len(operands) < recipe.count:
         operands = (*operands, *recipe.padding[len(operands) :])
-    result = computed(recipe, recipe.given(attrs) if attrs else recipe.default, operands)
+    result = computed(recipe, recipe.bind(attrs) if attrs else recipe.default, operands)
     if not outputs and not recipe.optional_outputs:
         return result
     return _asked(op, result if isinstance(result, tuple) else (result,), outputs or {})

@@ -163,7 +163,7 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             tuple(modes.found.values()),
             those(scalings.found.values()),
             those(mixing.found.values()),
-            those(unread.cleared),
+            those(unread.find_cleared),
             those(unread.vain),
             tuple(_moving_statistics(statistics, tensors, name)),
             those(schedules.found.values()),
@@ -196,7 +196,7 @@ def _moving_statistics(
     """
     trained = {path for t, name in tensors.items() if statistics.is_trained(t) for path in _owners(name)}
     networks: dict[str, list[tuple[str, MovingLayer]]] = {}
-    for layer in statistics.found:
+    for layer in statistics.find:
         scale = layer.scale()
         name = named(layer.mean() if scale is None else scale)
         owners = _owners(name) or [name]
@@ -224,7 +224,7 @@ def one_batch(
     """
     recorder, first = Recorder(which=1), _FirstStep()
     with (
-        recorder.recording(),
+        recorder.record(),
         watch.watch(None, first),
         loader.run_model(request, notes) as left,
         watch.pause_watchers(),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..answers.flow.between import Index, ValueInfluence, between
+from ..answers.flow.between import Index, ValueInfluence, find_influence
 from ..answers.flow.spread import upstream
 from ..core import watch
 from ..core.answered import Answered
@@ -78,7 +78,7 @@ class Flow(Question[Flows]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Flows:
         """As in the base; the file is recorded while it runs."""
         recorder, calls = Recorder(which=self.step), LayerCalls()
-        with recorder.recording(), calls.note_calls(), loader.run_model(request, notes) as left, watch.pause_watchers():
+        with recorder.record(), calls.note_calls(), loader.run_model(request, notes) as left, watch.pause_watchers():
             model = opening.model_in(left, request)
             run, _ = type(model).timeline(left, request, recorder, Debug(feed=self.feed, step=self.step), notes)
             _name(run, recorder, calls)
@@ -97,7 +97,7 @@ class Flow(Question[Flows]):
                 f"{len(pairs)} pairs of values are too many: each of them computes the model again",
                 f"--from and --to choose up to {_MOST} of them",
             )
-        return [(a, b, between(run, a.number, a.index, b.number, b.index)) for a, b in pairs]
+        return [(a, b, find_influence(run, a.number, a.index, b.number, b.index)) for a, b in pairs]
 
 
 def _name(run: Timeline, recorder: Recorder, calls: LayerCalls) -> None:
@@ -105,7 +105,7 @@ def _name(run: Timeline, recorder: Recorder, calls: LayerCalls) -> None:
     taken = set(run.names)
     for call in calls.outermost.values():
         for name, tensor in (*call.arguments(), *call.results()):
-            number = recorder.known(tensor.array)
+            number = recorder.find_number(tensor.array)
             if number is not None and name not in taken and number < len(run.values):
                 taken.add(name)
                 value = run.values[number]
@@ -155,7 +155,7 @@ def _part(run: Timeline, text: str) -> Part:
     if match is None or number is None:
         raise unknown("value", text if match is None else match[1], run.names)
     index = tuple(_index(entry.strip(), text) for entry in match[2].split(","))
-    array = np.asarray(Branch(run).made(number))
+    array = np.asarray(Branch(run).make(number))
     try:
         chosen = array[index]
     except IndexError:

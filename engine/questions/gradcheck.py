@@ -55,8 +55,8 @@ class Gradcheck(Question[Comparison]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Comparison:
         """As in the base; what dynamic mode computes is recorded while the file runs."""
         recorder = Recorder(which=number_of(request))
-        request = self.requested(request)
-        with recorder.recording(), loader.run_model(request, notes) as left, watch.pause_watchers():
+        request = self.adapt(request)
+        with recorder.record(), loader.run_model(request, notes) as left, watch.pause_watchers():
             meant = left.calls.target_pass() if request.backward is None else None
             if meant is None or meant is left.calls.swept[-1]:
                 model = opening.model_in(left, request)
@@ -136,6 +136,6 @@ def _say_what_is_lost(model: Model, wrong: Sequence[LeafCheck]) -> None:
     subjects = {name: s for s in case.subjects() for name in (s.tensor, s.name)}
     for entry in wrong:
         subject = subjects.get(entry.name)
-        lost = None if subject is None else case.lost.in_brief(subject.value)
+        lost = None if subject is None else case.lost.brief(subject.value)
         if lost is not None:
             entry.cause, entry.loc = lost

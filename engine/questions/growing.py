@@ -141,7 +141,7 @@ def _name_keepers(growth: Growth, held: _Held) -> Iterator[Growing]:
     """The names that keep the graphs of steps."""
     seen: set[GradNode] = set()
     for (function, path), tensors in held.items():
-        stay = growth.kept_by(tensors, seen)
+        stay = growth.find_stay(tensors, seen)
         if stay is not None and stay.steps >= GRAPHS:
             yield Growing(path, function, stay)
 

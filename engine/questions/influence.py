@@ -60,7 +60,7 @@ class Influence(Question[Influences]):
         earlier = EarlierPasses(_look_at_earlier)
         recorder = Recorder(forgetting=earlier)
         calls = LayerCalls(recorder)
-        with recorder.recording(), watch.watch(None, recorder.note_lent), calls.note_calls():
+        with recorder.record(), watch.watch(None, recorder.note_lent), calls.note_calls():
             yield lambda left, notes: self._answer_run(left, request, recorder, calls, earlier)
 
     def _answer_run(
@@ -74,7 +74,7 @@ class Influence(Question[Influences]):
             run = _last_pass(model, left, request, recorder, self.feed)
             _probe_rest(run, model, calls, recorder, self.feed, story)
             story.facts += run_probes.probe_pass(run, recorder, model) if isinstance(run, Timeline) else []
-            if not any(f.certain for f in story.of(FactKind.FUTURE)):  # which is how the label is reached then
+            if not any(f.certain for f in story.select(FactKind.FUTURE)):  # which is how the label is reached then
                 story.facts += _label_leaks(run, recorder if model.computes_while_loading else None, story.unchecked)
             entries = run.entries if isinstance(run, Timeline) else []
             story.facts += earlier.select_missing(story.facts, [e.loc for e in entries])
@@ -150,7 +150,7 @@ def _probe_rest(
 
 
 def _run_facts(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
-    yield from randomness.drawn(probe, unchecked)
+    yield from randomness.find_draws(probe, unchecked)
     yield from _probe_facts(probe, unchecked)
 
 
@@ -180,12 +180,12 @@ def _call_facts(call: LayerCall, name: str, left: Loaded, calls: LayerCalls, unc
 
 def _probe_facts(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
     rng = np.random.default_rng(0)
-    yield from samples.mixed(probe, rng, unchecked)
+    yield from samples.find_mixing(probe, rng, unchecked)
     yield from order.future(probe, rng)
-    without = list(inputs.without(probe, rng, unchecked))
+    without = list(inputs.find_unused(probe, rng, unchecked))
     yield from without
     if not without:  # of a mask that is not read it is known already what it does not hide
-        yield from inputs.padding(probe, rng)
+        yield from inputs.find_padding(probe, rng)
 
 
 def _name(layer: Layer, left: Loaded) -> str:

@@ -103,7 +103,7 @@ class Nan(Question[Births]):
         hunt = self.hunt()
         coverage = Coverage(hunt)
         run(model, coverage, self, notes)
-        return Births(model.about, hunt.story(coverage.missing()), model.names())
+        return Births(model.about, hunt.story(coverage.find_missing()), model.names())
 
     def _search(self, left: Loaded, request: Request, hunt: Hunt, coverage: Coverage, notes: Notes) -> Births:
         model = self._model(left, request, hunt)
@@ -122,7 +122,7 @@ class Nan(Question[Births]):
                 searched = count(hunt.steps, "backward pass")
             notes.note(f"{left.name} ran backward itself: searched {searched}")
         hunt.steps -= has_two_sides(left.error) and hunt.steps > left.passes  # the pass that failed is none
-        unchecked = coverage.missing()
+        unchecked = coverage.find_missing()
         if model is not None and model.live and model.computes_while_loading:
             unchecked.append(FORWARD_OVER)
         if self.order == 2 and model is None:
@@ -160,7 +160,7 @@ def end(hunt: Hunt, left: Loaded) -> None:
         values = [*left.namespace.values(), *(left.result if isinstance(left.result, (list, tuple)) else [left.result])]
         tensors += [v.carrier for v in values if is_a(v, Tensor) and v.node is not None and v.spec.count == 1]
         tensors += [birth.parameter for birth in left.births if birth.parameter is not None]
-    hunt.over([t.array for t in tensors if magnitudes.kinds(t.array, None, False)], left.error is not None)
+    hunt.end([t.array for t in tensors if magnitudes.kinds(t.array, None, False)], left.error is not None)
 
 
 def run_steps(left: Loaded, steps: int | None) -> None:

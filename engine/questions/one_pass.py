@@ -33,9 +33,9 @@ def number_of(request: Request) -> int | None:
 def listen(listener: Listener, number: int | None) -> Iterator[Telling]:
     """Tell *listener* what is computed inside, of all passes or of the one of that *number*."""
     if number is None:
-        with retold.heard(listener) as telling:
+        with retold.hear(listener) as telling:
             yield telling
         return
     one = OnePass(listener, number)
-    with retold.heard(one) as telling, state.passes.listen(telling.in_turn(one.began)):
+    with retold.hear(one) as telling, state.passes.listen(telling.defer(one.began)):
         yield telling

@@ -45,7 +45,7 @@ class OtherLosses:
         """Answer about the other losses of the programs that a file left behind."""
         left_out, _ = others(left, self._request)
         for other in left_out:
-            request = self._about(other)
+            request = self._make_request(other)
             if not opening.is_of_program(left, request):
                 continue
             with restore_programs(left), showing.mute(), watch.pause_watchers(), opening.mean(left, request):
@@ -62,7 +62,7 @@ class OtherLosses:
             answer = self._known.get(other.number)
             if answer is None:
                 try:
-                    answer = self._why.ask(self._about(other), notes)
+                    answer = self._why.ask(self._make_request(other), notes)
                 except (CommandError, GradtoolError) as error:
                     answer = error
             if isinstance(answer, Verdicts):
@@ -70,5 +70,5 @@ class OtherLosses:
             else:
                 other.refused = answer
 
-    def _about(self, other: Other) -> Request:
-        return self._why.requested(replace(self._request, backward=str(other.number)))
+    def _make_request(self, other: Other) -> Request:
+        return self._why.adapt(replace(self._request, backward=str(other.number)))

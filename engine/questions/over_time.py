@@ -89,7 +89,7 @@ class Listening:
         self.programs = ProgramCourse(Course())
 
     def __enter__(self) -> Listening:
-        self._both = [self.tape.listening(), self.programs.listening()]
+        self._both = [self.tape.listen(), self.programs.listen()]
         for each in self._both:
             each.__enter__()
         return self
@@ -103,7 +103,7 @@ class Listening:
         ended = _end(left)
         tape, programs = self.tape.course, self.programs.course
         self.tape.course, self.programs.course = Course(), Course()
-        if self.programs.heard:
+        if self.programs.has_heard:
             steps = programs.finish()
             return History(steps, _unique(self.programs.all_tracks()), static=True, ended=ended)
         steps = tape.finish()
@@ -113,7 +113,7 @@ class Listening:
     @property
     def has_heard(self) -> bool:
         """True if there was a backward pass."""
-        return self.programs.heard or self.tape.course.last > 0
+        return self.programs.has_heard or self.tape.course.last > 0
 
 
 def _must_not_have_asked(left: Loaded) -> None:
@@ -196,7 +196,7 @@ class OverTime(Question[Training]):
         """As in the base; the file is listened to while it runs."""
         if self.by not in (None, "parameter", "layer"):
             raise CommandError(f"--by {self.by}: over time a row is a parameter or a layer")
-        request = self.requested(request).change(steps=self.steps or request.run.steps)
+        request = self.adapt(request).change(steps=self.steps or request.run.steps)
         with Listening() as listening, loader.run_model(request, notes) as left:
             left.must_run("stats --steps")
             if not listening.has_heard:
@@ -207,9 +207,9 @@ class OverTime(Question[Training]):
             if not history.steps:
                 _must_not_have_asked(left)
             mode = "static" if history.static else "eager"
-            return self.of(About(left.name, mode, request.words(), scope=telling.scope_of(left)), history)
+            return self.training(About(left.name, mode, request.words(), scope=telling.scope_of(left)), history)
 
-    def of(self, about: About, history: History) -> Training:
+    def training(self, about: About, history: History) -> Training:
         """The answer about a training that was listened to.
 
         Raises:
@@ -262,5 +262,5 @@ def _row(name: str, members: Sequence[Track], history: History) -> Row:
     joined: list[HistoryPoint | None] = []
     for points in together:
         there = [p for p in points if p is not None]
-        joined.append(HistoryPoint.joined(there) if there else None)
+        joined.append(HistoryPoint.join(there) if there else None)
     return Row(name, members, joined)

@@ -58,7 +58,7 @@ class Question(ABC, Generic[A]):
             ModelError: the user's code raised.
             GradtoolError: the engine refused.
         """
-        request = self.requested(request)
+        request = self.adapt(request)
         with loader.run_model(request, notes) as left:
             before = pass_before(left)
             if before is None:
@@ -72,7 +72,7 @@ class Question(ABC, Generic[A]):
             answer = self.answer(opening.model_in(left, request), notes)
         return answer if failure is None else self.add_failure(answer, failure)
 
-    def requested(self, request: Request) -> Request:
+    def adapt(self, request: Request) -> Request:
         """*request* with what this question needs of a model that is loaded for it."""
         return request.change(feed=getattr(self, "feed", None) or request.inputs.feed, **self.needs)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ..answers import retold, under_watch
-from ..answers.saved import Keeper, SavedStory, knowing_leaves
+from ..answers.saved import Keeper, SavedStory, mark_leaves
 from ..core import watch
 from ..core.answered import Answered
 from ..core.notes import SILENT, Notes
@@ -70,7 +70,7 @@ class Saved(Question[Kept]):
         with contextlib.ExitStack() as stack:
             with retold.as_it_was():  # other readers of the same run may want what the backend computes
                 stack.enter_context(listen(passes, number))
-            stack.enter_context(knowing_leaves())
+            stack.enter_context(mark_leaves())
             yield answer
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Kept:

@@ -48,13 +48,13 @@ class Sizes(Answered):
     failure: Answer | None = None
 
     @cached_property
-    def told(self) -> Mapping[str, Answer]:
+    def answers_by_name(self) -> Mapping[str, Answer]:
         """The answers by the names that they are about."""
         return {name: a for a in self.answers for name in (a.name, *a.also)}
 
     def verdict(self, line: Line) -> str:
         """Return the verdict on a line: that of its size, or what ``why`` knows better."""
-        told = self.told.get(line.name) or self._member_finding(line)
+        told = self.answers_by_name.get(line.name) or self._member_finding(line)
         if told is None:
             return line.verdict
         known = told.label == BY_STRUCTURE or told.verdict.is_intended
@@ -65,7 +65,7 @@ class Sizes(Answered):
 
     def _member_finding(self, line: Line) -> Answer | None:
         """Of a layer, the first finding about one of its parameters whose numbers look well."""
-        told = (self.told.get(name) for name in line.members)
+        told = (self.answers_by_name.get(name) for name in line.members)
         return next((a for a in told if a is not None and a.finding), None) if line.verdict == numbers.OK else None
 
     @property
@@ -76,12 +76,14 @@ class Sizes(Answered):
     @property
     def findings(self) -> int:
         """As in the base: those of ``why``, and NaN and infinity where it has no word for them."""
-        others = {x.verdict for x in self.story.parameters if x.verdict in ALWAYS_WRONG and x.name not in self.told}
+        others = {
+            x.verdict for x in self.story.parameters if x.verdict in ALWAYS_WRONG and x.name not in self.answers_by_name
+        }
         return sum(a.finding for a in self.answers) + len(others) + (self.failure is not None)
 
     def is_to_look_at(self, line: Line) -> bool:
         """Return whether something may be wrong with a line, and ``why`` does not call it intended."""
-        told = [self.told.get(name) for name in line.members or [line.name]]
+        told = [self.answers_by_name.get(name) for name in line.members or [line.name]]
         meant = all(a is not None and not a.finding and a.verdict is not Verdict.LARGE for a in told)
         return self.verdict(line) != numbers.OK and not meant
 
@@ -114,12 +116,12 @@ class Stats(Question[Sizes]):
         gatherer = Gatherer()
         listener = gatherer if self.by == "op" else None  # nobody asks what each operator gives
         beside = model.case_beside(question(Cuts(), feed=self.feed)) if model.is_watched else None
-        with beside.hearing() if beside is not None else nullcontext():
+        with beside.hear() if beside is not None else nullcontext():
             gradients = model.run(listener, self.feed, notes)
         answers = None if beside is None else model.call(beside.answers)
-        return self.of(model, gatherer, gradients, answers)
+        return self.read_sizes(model, gatherer, gradients, answers)
 
-    def of(
+    def read_sizes(
         self,
         model: Model,
         gatherer: Gatherer,

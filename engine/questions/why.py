@@ -12,7 +12,7 @@ from ..answers.over_time.record import Record
 from ..answers.why.answers import Answer, Answers
 from ..answers.why.case import WHOLE, Case
 from ..answers.why.dropped import DroppedResult
-from ..answers.why.failures import explained
+from ..answers.why.failures import explain_failure
 from ..answers.why.lost import LostUse
 from ..answers.why.terms import LostTerm
 from ..core.answered import Answered
@@ -59,7 +59,7 @@ class Verdicts(Answered, Answers):
         return sum(a.finding for a in self)
 
     @classmethod
-    def of(
+    def create(
         cls,
         about: About,
         loss: str,
@@ -95,7 +95,7 @@ class Why(WhyOptions, Question[Verdicts]):
         from .proving import leave_unproved, prove
 
         proofs = [prove(a, request, self) if i < WHOLE else leave_unproved(a) for i, a in enumerate(verdicts)]
-        return Verdicts.of(verdicts.about, verdicts.loss, proofs, verdicts.subjects, verdicts.chosen)
+        return Verdicts.create(verdicts.about, verdicts.loss, proofs, verdicts.subjects, verdicts.chosen)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Verdicts:
         """The answers about a model that is loaded."""
@@ -141,12 +141,12 @@ class Opened:
     def verdicts(self, asked: Why, notes: Notes) -> Verdicts:
         """The answers of the case."""
         if self.failure is not None:
-            return Verdicts.of(self.about, self.loss, [self.failure], chosen=self.chosen, failure=self.failure)
+            return Verdicts.create(self.about, self.loss, [self.failure], chosen=self.chosen, failure=self.failure)
         assert self.case is not None
         assert self.model is not None
         subjects = self.case.subjects()
         answers = self.judge(self.model.call(self._answers, self.case, asked))
-        return Verdicts.of(self.about, self.loss, answers, len(subjects), self.chosen)
+        return Verdicts.create(self.about, self.loss, answers, len(subjects), self.chosen)
 
 
 @contextlib.contextmanager
@@ -163,7 +163,7 @@ def open_case(
         GradtoolError: the engine refused.
         ModelError: the file raised before it had computed a loss.
     """
-    request = asked.requested(request)
+    request = asked.adapt(request)
     with Listening() as listening, loader.run_model(request, notes) as left:
         yield case_in(left, request, asked, notes, amend, listening)
 
@@ -215,4 +215,4 @@ def failure_in(left: Loaded) -> Answer | None:
     raised = users_code.error_line(error)
     if last is not None and last.location[:1] == raised:
         raised = last.location
-    return explained(error, raised, left.journal, None if last is None else last.loss)
+    return explain_failure(error, raised, left.journal, None if last is None else last.loss)

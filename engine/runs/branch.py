@@ -182,16 +182,16 @@ class Branch:
         edit = self._last_edit(number, self.cursor if at is None else at)
         if edit is None and self.timeline.values[number].maker >= self.cursor and at is None:
             edit = self._last_edit(number, len(self.timeline.entries))
-        return edit.array if edit is not None else self.made(number)
+        return edit.array if edit is not None else self.make(number)
 
-    def made(self, number: int) -> Any:
+    def make(self, number: int) -> Any:
         """A value as its operator makes it."""
         return self._held_value(number) if self.is_ready(number) else self.timeline.store.home(self._compute(number))
 
     def run(self, entry: Entry) -> None:
         """Make all that an entry makes, unless it is there."""
         for number in entry.made:
-            self.made(number)
+            self.make(number)
 
     def is_ready(self, number: int) -> bool:
         """Return whether the value is there without running anything."""
@@ -199,9 +199,9 @@ class Branch:
 
     def operands(self, entry: Entry) -> list[Any]:
         """Return the operands of an entry's kernel."""
-        return self._operands(entry, {n: self.made(n) for n in entry.inputs if self._last_edit(n, entry.index) is None})
+        return self._operands(entry, {n: self.make(n) for n in entry.inputs if self._last_edit(n, entry.index) is None})
 
-    def inside(self, entry: Entry, by: watch.Watcher) -> None:
+    def run_inside(self, entry: Entry, by: watch.Watcher) -> None:
         """Run the block of a branch or a loop again, *by* being told its steps; see ``engine/core/watch.py``."""
         if entry.kernel is not None:
             operands = self.operands(entry)
@@ -279,7 +279,7 @@ class Branch:
 
     def _recorded_value(self, number: int) -> Any:
         """The value that the recorded run had."""
-        return Branch(self.timeline).made(number) if self.edits else self.made(number)
+        return Branch(self.timeline).make(number) if self.edits else self.make(number)
 
     def _hold(self, number: int, array: Any, fresh: dict[int, Any]) -> None:
         fresh[number] = array

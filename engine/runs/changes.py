@@ -102,7 +102,7 @@ class KeptValues(ABC):
             return
         values = saved or getattr(getattr(node, "ctx", None), "_saved", None) or ()
         for array in [v.array for v in values if getattr(v, "array", None) is not None]:
-            before, now = self._store.known(array), self._number(array)
+            before, now = self._store.find_number(array), self._number(array)
             if before not in (None, now):
                 self._note_change(node, "what it saved", before, now)
 

@@ -96,7 +96,7 @@ class _Plan:
         self.instructions.append(instruction)
         self.entries.append(entry)
 
-    def explained(self, error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
+    def explain_error(self, error: Exception, instruction: Instruction, inputs: Sequence[Any]) -> GradtoolError:
         """Return the error of an instruction, with its entry."""
         at = next(n for n, i in enumerate(self.instructions) if i is instruction)
         entry = self.entries[at]

@@ -74,7 +74,7 @@ class Ledger(Store):
         self.count += 1
         return self.count - 1
 
-    def made(self, array: Any, for_good: bool = False) -> int:
+    def number_result(self, array: Any, for_good: bool = False) -> int:
         """A number for what an operator made.
 
         Args:
@@ -83,7 +83,7 @@ class Ledger(Store):
         number = self.count
         self.count = number + 1
         self._unplaced.append(number)
-        if self.known(array) is None:
+        if self.find_number(array) is None:
             self._numbers[id(array)] = number
             if self._torn or self._open:
                 self._close(array, number)
@@ -95,7 +95,7 @@ class Ledger(Store):
             self._hold_apart(number, array)
         return number
 
-    def known(self, array: Any) -> int | None:
+    def find_number(self, array: Any) -> int | None:
         """The number of an array, or None where it has none."""
         key = id(array)
         number = self._numbers.get(key)
@@ -107,11 +107,11 @@ class Ledger(Store):
                 return other[0]
         return None
 
-    def torn(self, array: Any) -> Torn | None:
+    def find_torn(self, array: Any) -> Torn | None:
         """Return what is known of an array that was overwritten through another one, None of any other array.
 
-        It is asked once: who asks gives the array a number with :meth:`given`, unless the operator that wrote is being
-        recorded and reads what was there before.
+        It is asked once: the caller gives the array a number with :meth:`number_input`, unless the operator that wrote
+        is being recorded and reads what was there before.
         """
         torn = self._torn.get(id(array)) if self._torn else None
         if torn is None or torn.array() is not array:
@@ -126,7 +126,7 @@ class Ledger(Store):
         An array that nobody has read, of a tensor that was detached, holds the value of one that lies just as it does.
         """
         self._expected.add(id(array))
-        if self.known(array) is not None or id(array) in self._torn:
+        if self.find_number(array) is not None or id(array) in self._torn:
             return
         self._place()
         storage = _storage(array)
@@ -152,7 +152,7 @@ class Ledger(Store):
             for write in open_writes:
                 write.number, write.waits = number, False
 
-    def given(self, array: Any) -> int:
+    def number_input(self, array: Any) -> int:
         """A number for an array that was there, whoever made it."""
         number = self.new()
         self.keep(number, array)
@@ -234,7 +234,7 @@ class Ledger(Store):
         if not self._held and not self._others:
             return
         self._place()
-        written = None if by is None else self.known(by)
+        written = None if by is None else self.find_number(by)
         storage = _storage(array)
         waits = id(array) in self._expected
         self._expected.discard(id(array))

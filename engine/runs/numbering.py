@@ -63,7 +63,7 @@ class Numbering(KeptValues):
         self._store.same(event.copy, self._number(event.array))
 
     def _record_call(self, event: watch.Computed) -> None:
-        number_made, op = self._store.made, event.op
+        number_made, op = self._store.number_result, event.op
         operands = [self._operand(v) for v in event.inputs]
         # What is made of nothing (first values of parameters, data) is there before the run, like what is drawn.
         for_good = bool(op.trait & Trait.RANDOM) or not flat(operands)
@@ -94,14 +94,14 @@ class Numbering(KeptValues):
         self._calls.append(call)
 
     def _number(self, array: Any) -> int:
-        number = self._store.known(array)
+        number = self._store.find_number(array)
         if number is not None and self._store.has_changed(number, array):
             return self._number_after_others(number, array)
         if number is None:
-            torn = self._store.torn(array)
+            torn = self._store.find_torn(array)
             if torn is not None and torn.waits:
                 return self._number_before_write(torn)
-            number = self._store.given(array)
+            number = self._store.number_input(array)
             if torn is None:
                 self._leaves.add(number)
             else:
@@ -111,7 +111,7 @@ class Numbering(KeptValues):
     def _number_after_others(self, before: int, array: Any) -> int:
         """Return the number of what an array holds since others wrote its memory; of data that is a new beginning."""
         self._store.forget_array(array)
-        number = self._store.given(array)
+        number = self._store.number_input(array)
         self._outside[number] = self._store.find_lender(array) or ("", NOWHERE)
         if before in self._leaves:
             self._leaves.add(number)
@@ -145,7 +145,7 @@ class Numbering(KeptValues):
             self._calls.append(CallRecord(OVERWRITTEN, write.attrs, operands, [made], write.loc, key, recorded=False))
             value = made
 
-    def _pulled(self, event: watch.Pulled) -> None:
+    def _note_pull(self, event: watch.Pulled) -> None:
         work, node = self._last, event.node
         assert work is not None
         hooks = self._hooked.pop(id(event), None) or {}
@@ -173,7 +173,7 @@ class Numbering(KeptValues):
 
     def _gave(self, node: GradNode, gradient: Any) -> int:
         """The number of a gradient that *node* gave."""
-        return self._store.made(gradient)
+        return self._store.number_result(gradient)
 
     def _user_value(self, value: Any) -> Any:
         array = getattr(value, "array", None)

@@ -40,7 +40,7 @@ def record(
     shown: Callable[[Variable], Sequence[str]] | None = None,
     budget: int | None = None,
 ) -> Timeline:
-    """Run a plan of ``Executor.held`` and write it down.
+    """Run a plan of ``Executor.hold`` and write it down.
 
     Args:
         registers: as they are before the run; not changed.

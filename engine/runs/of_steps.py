@@ -194,7 +194,7 @@ class _Builder:
     # -- values -------------------------------------------------------------------------------------------------------
 
     def _make(self, array: Any, v: Variable | None, entry: Entry, slot: str) -> int:
-        number = self.store.made(array)
+        number = self.store.number_result(array)
         self.values.append(Value(v.name if v is not None else "", entry.index, slot))
         if v is not None:
             self._current[v] = number
@@ -208,15 +208,15 @@ class _Builder:
             return number
         v, array = self._leaves.get(id(array), (v, array))
         if not (v.persistable or v.is_data):
-            return self._begun("", "constant", array)  # what the plan computed beforehand, or begins with
+            return self._number_input("", "constant", array)  # what the plan computed beforehand, or begins with
         if v not in self.leaves:
-            self.leaves[v] = [self._begun(v.name, "parameter" if v.is_parameter else "data", array)]
+            self.leaves[v] = [self._number_input(v.name, "parameter" if v.is_parameter else "data", array)]
         return self.leaves[v][0]
 
-    def _begun(self, name: str, role: str, array: Any) -> int:
+    def _number_input(self, name: str, role: str, array: Any) -> int:
         """A number for an array that no operator made."""
         self.values.append(Value(name, role=role))
-        return self.store.given(array)
+        return self.store.number_input(array)
 
     def _number(self, v: Variable, array: Any) -> int | None:
         """The number of an array that has one: of what *v* holds, or of what an operator made or read before."""
@@ -224,7 +224,7 @@ class _Builder:
         held = None if current is None else self.store.get(current)
         if held is array:
             return current
-        number = self.store.known(array) if isinstance(array, np.ndarray) or not _is_home(array) else None
+        number = self.store.find_number(array) if isinstance(array, np.ndarray) or not _is_home(array) else None
         if number is not None:
             return number
         # Of a device each value is told as one object, and NumPy's may be told as a view of another.

@@ -107,7 +107,7 @@ class _Builder:
         """Names of values; and which values are there before the run: parameters, and what was made of nothing."""
         made_by: dict[int, CallRecord] = {n: c for c in self.recorder.calls for n in flat(c.outs)}
         for t, name in self.named.items():
-            number = self.recorder.known(t.array)
+            number = self.recorder.find_number(t.array)
             if number is None:
                 continue
             self.by_number.setdefault(number, name)
@@ -150,7 +150,7 @@ class _Builder:
             if gradient is not None:
                 self.values[gradient].role = "gradient"
         self._name_leaves()
-        loss = next((self.recorder.known(t.array) for t in self.work.roots), None)
+        loss = next((self.recorder.find_number(t.array) for t in self.work.roots), None)
         run = Timeline(title, "eager", self.entries, self.values, self.recorder.store, results, begin, loss)
         if self.graph is not None:
             view = self.graph.view
@@ -163,7 +163,7 @@ class _Builder:
 
     def _needed_calls(self) -> list[CallRecord]:
         """The forward operators that lead to a root or to what backward read, in the order of the run."""
-        wanted = {self.recorder.known(t.array) for t in self.work.roots}
+        wanted = {self.recorder.find_number(t.array) for t in self.work.roots}
         if self.failing is not None:
             wanted.update(flat(self.failing.operands))
         for event in self.work.events:

@@ -35,14 +35,14 @@ class TapeValues:
         for node in self._nodes:
             self._note(node)
         for root in roots:
-            number = recorder.known(root.array)
+            number = recorder.find_number(root.array)
             if number is not None:
                 self.at.setdefault(root.tape_place(), number)
 
     def note_leaves(self, tensors: Iterable[Tensor]) -> None:
         """Know the values of leaves that the tape alone does not tell: the user's own operators read them."""
         for t in tensors:
-            number = self._recorder.known(t.array)
+            number = self._recorder.find_number(t.array)
             if number is not None and t.leaf not in self.at:
                 self.at[t.leaf] = number
                 self.of_leaf[number] = t.leaf

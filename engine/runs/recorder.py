@@ -68,7 +68,7 @@ class Recorder(Numbering):
         self._recorded_passes = 0
 
     @contextmanager
-    def recording(self) -> Iterator[Recorder]:
+    def record(self) -> Iterator[Recorder]:
         """Inside, everything that this thread computes is recorded."""
         stand_guard()
         outer = writes.get()
@@ -219,7 +219,7 @@ class Recorder(Numbering):
             if kind is watch.Computed:
                 self._number_computed(event)
             elif kind is watch.Pulled:
-                self._pulled(event)
+                self._note_pull(event)
             elif kind is watch.Began:
                 self._note_seeds(event)
             else:
@@ -274,14 +274,14 @@ class Recorder(Numbering):
         self.settle()
         return self._store.new()
 
-    def known(self, array: Any) -> int | None:
+    def find_number(self, array: Any) -> int | None:
         """The number of an array, or None where it has none."""
         self.settle()
-        return self._store.known(array)
+        return self._store.find_number(array)
 
     def line_of(self, array: Any) -> Location:
         """Return the user's line that made an array; nowhere if no recorded operator did."""
-        number = self.known(array)
+        number = self.find_number(array)
         if number is None:
             return NOWHERE
         if number not in self._lines:

@@ -188,7 +188,7 @@ def _compare_results(branch: Branch, entry: Entry, results: Sequence[Any]) -> st
 def _largest_arriving(branch: Branch, entry: Entry) -> float:
     """Return the largest element of the gradients that an operator reads: terms as large may cancel in its results."""
     arriving = [n for slot, n in entry.reads if slot.endswith(names.GRAD) and n != NOBODY]
-    arrays = [_dense(branch.made(n)) for n in arriving]
+    arrays = [_dense(branch.make(n)) for n in arriving]
     return max((_largest(a) for a in arrays if a.dtype.name in ROUNDING), default=0.0)
 
 

@@ -66,7 +66,7 @@ class Rounds(Generic[T]):
         """Facts needed in place of arrays; within blocks, whose values go in and out of them, arrays."""
         return None if self._open else self._asked
 
-    def of(self, op: Operator) -> list[Round[T]]:
+    def take(self, op: Operator) -> list[Round[T]]:
         """The rounds of the block of *op*, whose own step has not come."""
         return self._over.get(op, [])
 

@@ -43,7 +43,7 @@ class Point:
         return {**self.data(), "set": list(self.settings), "chosen": self.chosen}
 
     @classmethod
-    def of(cls, job: Mapping[str, Any]) -> Point:
+    def read(cls, job: Mapping[str, Any]) -> Point:
         """Read a point from what :meth:`job` returned."""
         rows, chosen = job["rows"], job["chosen"]
         portion = None if job["feed"] is None else Portion(job["feed"], None if rows is None else (rows[0], rows[1]))

@@ -54,7 +54,7 @@ class Spec:
         }
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Spec:
+    def read(cls, data: Mapping[str, Any]) -> Spec:
         """Read a specification from what :meth:`data` returned."""
         return cls(**data)
 

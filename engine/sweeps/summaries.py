@@ -147,7 +147,7 @@ def _gradcheck(request: Request, options: Mapping[str, Any], notes: Notes) -> Su
     bad = [c for c in checked if c["status"] != OK]
     errors = [c.error for c in answer.story.entries if c.status == OK and math.isfinite(c.error)]
     told = {"checked": len(checked), "error": max(errors, default=None), "not_ok": bad}
-    return Summary(answer.findings, told, not answer.story.passed)
+    return Summary(answer.findings, told, not answer.story.is_passed)
 
 
 def _check(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:

@@ -41,9 +41,9 @@ def main(arguments: list[str]) -> None:
         answers.write(READY)
         for line in lines:
             job = json.loads(line)
-            spec = Spec.of(job["spec"])
+            spec = Spec.read(job["spec"])
             for key, point in job["points"]:
-                answers.write(json.dumps(_row(spec, Point.of(point), key), allow_nan=False).encode() + b"\n")
+                answers.write(json.dumps(_row(spec, Point.read(point), key), allow_nan=False).encode() + b"\n")
 
 
 def _row(spec: Spec, point: Point, key: str) -> dict[str, Any]:

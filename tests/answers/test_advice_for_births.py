@@ -83,9 +83,9 @@ def test_makers_see_through_changes_of_shape_and_forget_what_is_gone() -> None:
     x, y, z = np.zeros(2), np.zeros(2), np.zeros((2, 1))
     makers.note(event("relu", x, y))
     makers.note(event("reshape2", y, z))
-    maker = makers.of(z)
+    maker = makers.find(z)
     assert maker is not None
     assert maker.type == "relu"
-    assert makers.of(x) is None
+    assert makers.find(x) is None
     del y, z
     assert not makers._by_array

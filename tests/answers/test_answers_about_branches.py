@@ -118,12 +118,12 @@ def test_repeats_find_operators_again_in_other_branches() -> None:
     costs = {c.type: len(c.seconds) for c in story.costs}
     assert (costs["tanh"], costs["exp"], costs["reduce_sum"]) == (2, 2, 4)
     assert len([c for c in story.costs if c.type == "reduce_sum"]) == 1
-    assert len({g.name for g in story.by("op")}) == len(costs)
+    assert len({g.name for g in story.group_by("op")}) == len(costs)
 
 
 def test_a_gradient_check_looks_inside(loss: Any) -> None:
     def run(fetch: Any) -> Any:
         return Executor().run(loss.block.program, feed={"x": -np.ones(3, "float32")}, fetch_list=list(fetch))
 
-    [entry] = checking.of_program(loss, run)
+    [entry] = checking.check_program(loss, run)
     assert (entry.status, entry.cause) == ("ok", "")

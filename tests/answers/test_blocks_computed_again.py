@@ -51,7 +51,7 @@ def checked(loss: Any, order: int = 1, **feed: Any) -> Any:
     def run(fetch: Any) -> Any:
         return Executor().run(loss.block.program, feed=feed, fetch_list=list(fetch))
 
-    return checking.of_program(loss, run, order)
+    return checking.check_program(loss, run, order)
 
 
 def weight(*values: float, name: str = "w") -> Any:

@@ -30,12 +30,12 @@ def test_a_right_function_of_two_orders() -> None:
         lambda x, y: (paddle.tanh(x) * y, paddle.exp(y).sum()), [leaf([0.1, 0.5]), leaf([1, 2])], order=2
     )
     assert [(e.order, e.status) for e in story.entries] == [(1, "ok"), (1, "ok"), (2, "ok"), (2, "ok")]
-    assert story.passed
+    assert story.is_passed
     assert all(e.dtype == "float64" and e.error < 1e-7 for e in story.entries)
 
 
 def test_random_numbers_are_the_same_in_each_call() -> None:
-    assert gradtool.gradcheck(lambda x: paddle.nn.functional.dropout(x * x), leaf(np.arange(1, 9))).passed
+    assert gradtool.gradcheck(lambda x: paddle.nn.functional.dropout(x * x), leaf(np.arange(1, 9))).is_passed
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_random_numbers_are_the_same_in_each_call() -> None:
 def test_kinks_are_refused_by_name(function: Any, op_type: str) -> None:
     story = gradtool.gradcheck(function, leaf([0.0, 0.0]))
     if op_type == "reduce_max":
-        assert story.passed  # a factor of 0 hides the kink: nothing changes
+        assert story.is_passed  # a factor of 0 hides the kink: nothing changes
         return
     [entry] = story.entries
     assert (entry.status, entry.cause) == ("kink", f"{op_type} has a kink there")
-    assert not story.passed
+    assert not story.is_passed
 
 
 def test_a_second_order_that_is_wrong() -> None:
@@ -87,7 +87,7 @@ def test_functions_that_cannot_be_checked() -> None:
 
 def test_a_training_loop_is_computed_again_at_its_last_step() -> None:
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         net = paddle.nn.Sequential(
             paddle.nn.Conv2D(1, 2, 3), paddle.nn.BatchNorm2D(2), paddle.nn.Flatten(), paddle.nn.Dropout(0.3),
             paddle.nn.Linear(8, 3),
@@ -125,10 +125,10 @@ def test_numpy_inside_of_a_layer_is_noticed() -> None:
             return dy
 
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         x = leaf([1.0, 2.0])
         loss = Outside.apply(x * 1.0).sum()
-    [entry] = checking.of_loss(loss, recorder, {x: "x"})
+    [entry] = checking.check_loss(loss, recorder, {x: "x"})
     assert entry.status == "unchecked"
     assert entry.cause.startswith("cannot be repeated: PyLayer_Outside at ")
     assert entry.cause.endswith(": it computes outside of operators")
@@ -155,11 +155,11 @@ def test_a_choice_that_rounding_decides_is_a_kink() -> None:
     """In float32 both sums are 1, and the first one is the larger; in double precision the second one is."""
     small = paddle.to_tensor(np.array([1.0, 0.0, 1.0, 5e-8], "float32"))
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         w = leaf(np.ones(4, "float32"))
         pairs = (w * small).reshape([2, 2]).sum(axis=1)
         loss = paddle.topk(pairs, 1)[0].sum() * 2.0
-    [entry] = checking.of_loss(loss, recorder, {w: "w"})
+    [entry] = checking.check_loss(loss, recorder, {w: "w"})
     assert (entry.status, entry.cause) == ("kink", "top_k_v2 has a kink there: float32 rounding decides")
 
 
@@ -167,7 +167,7 @@ def test_a_function_without_inputs_is_checked_by_all_that_it_reads() -> None:
     net = paddle.nn.Linear(3, 2)
     x = leaf([[1.0, 2.0, 3.0]])
     story = gradtool.gradcheck(lambda: paddle.tanh(net(x)).sum(), order=2)
-    assert story.passed
+    assert story.is_passed
     assert {e.order for e in story.entries} == {1, 2}
     assert {e.name for e in story.entries} == {x.name, "weight", "bias"}
     with pytest.raises(TypeError, match="the run that computed this Tensor is over"):
@@ -182,13 +182,13 @@ def test_a_program_is_checked_from_python() -> None:
     loss = paddle.mean(paddle.static.nn.fc(x, 2, activation="tanh"))
     paddle.static.Executor().run(paddle.static.default_startup_program())
     story = gradtool.gradcheck(loss, feed={"x": np.ones([2, 3], "float32")})
-    assert story.passed
+    assert story.is_passed
     assert len(story.entries) == 2
 
 
 def test_recurrent_layers_are_computed_again() -> None:
     lstm = paddle.nn.LSTM(3, 2)
-    assert gradtool.gradcheck(lambda: lstm(paddle.ones([1, 4, 3]))[0].sum()).passed
+    assert gradtool.gradcheck(lambda: lstm(paddle.ones([1, 4, 3]))[0].sum()).is_passed
 
 
 _SHIFTED = """\

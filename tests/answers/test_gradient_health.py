@@ -21,7 +21,7 @@ def line(name: str, norm: float, weight: float = 1.0, shape: tuple[int, ...] = (
 
 
 def test_numbers_of_an_array() -> None:
-    numbers = Numbers.of(np.array([3.0, -4.0, 0.0, np.nan, np.inf, 2e-5]))
+    numbers = Numbers.measure(np.array([3.0, -4.0, 0.0, np.nan, np.inf, 2e-5]))
     assert (round(numbers.norm, 6), numbers.largest, numbers.zeros, numbers.nonfinite, numbers.elements) == (
         5.0,
         4.0,
@@ -30,12 +30,12 @@ def test_numbers_of_an_array() -> None:
         6,
     )
     assert numbers.decades == {-5: 1, 0: 2}
-    assert Numbers.of(np.full(4, 1e200)).norm == 2e200  # squares would overflow
-    assert Numbers.of(np.zeros((0, 3))).elements == 0
+    assert Numbers.measure(np.full(4, 1e200)).norm == 2e200  # squares would overflow
+    assert Numbers.measure(np.zeros((0, 3))).elements == 0
 
 
 def test_rows_that_a_sparse_gradient_leaves_out_are_zeros() -> None:
-    numbers = Numbers.of(SelectedRows(np.array([1]), np.array([[3.0, 4.0]], "float32"), 5))
+    numbers = Numbers.measure(SelectedRows(np.array([1]), np.array([[3.0, 4.0]], "float32"), 5))
     assert (numbers.norm, numbers.zeros, numbers.elements) == (5.0, 8, 10)
 
 
@@ -54,14 +54,14 @@ def test_rows_that_a_sparse_gradient_leaves_out_are_zeros() -> None:
     ],
 )
 def test_verdicts(gradient: Any, weight: float, verdict: str) -> None:
-    assert Line("w", None if gradient is None else Numbers.of(gradient), weight).verdict == verdict
+    assert Line("w", None if gradient is None else Numbers.measure(gradient), weight).verdict == verdict
 
 
 def test_a_bias_that_has_hardly_moved_from_zero_is_no_measure() -> None:
-    gradient = Numbers.of(np.array([2.0]))
+    gradient = Numbers.measure(np.array([2.0]))
     assert Line("b", gradient, 1e-4, shape=(1,)).verdict == "ok"
     assert Line("w", gradient, 1e-4, shape=(1, 1)).verdict == "large"
-    assert Line("b", Numbers.of(np.array([2e4])), 1e-4, shape=(1,)).verdict == "large"
+    assert Line("b", Numbers.measure(np.array([2e4])), 1e-4, shape=(1,)).verdict == "large"
     assert Line("token", gradient, 1e-4, shape=(1, 1, 8)).verdict == "ok"
 
 
@@ -108,11 +108,11 @@ def test_nothing_to_ask_about() -> None:
 
 def test_a_gatherer_keeps_no_arrays() -> None:
     paddle.disable_static()
-    from gradtool.engine.answers.under_watch import through_tape
+    from gradtool.engine.answers.under_watch import watch_tape
 
     gatherer = Gatherer()
     x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
-    through_tape(paddle.exp(x).sum(), gatherer)
+    watch_tape(paddle.exp(x).sum(), gatherer)
     assert [o.name for o in gatherer.operators] == ["reduce_sum_grad", "exp_grad"]
     assert not any(isinstance(v, np.ndarray) for o in gatherer.operators for v in vars(o).values())
 

@@ -29,12 +29,12 @@ STORY = ProfileStory(
 
 
 def test_groups_add_up_repeat_by_repeat() -> None:
-    grads, mul = STORY.by("type")
+    grads, mul = STORY.group_by("type")
     assert (grads.name, grads.calls, grads.nbytes, grads.seconds) == ("mul_grad", 2, 16, [2.0, 5.0, 3.0])
     assert (grads.median, grads.spread) == (3.0, 3.0)
     assert (mul.seconds, mul.spread) == ([2.0], 0.0)
     assert STORY.total.seconds == [4.0, 7.0, 5.0]  # what was measured once counts in every repeat
-    assert [g.name for g in STORY.by("layer")] == ["fc", "f;c"]
+    assert [g.name for g in STORY.group_by("layer")] == ["fc", "f;c"]
     assert STORY.repeats == 3
 
 

@@ -111,9 +111,11 @@ def test_explanations_go_by_its_numbering(net: Callable[[], Net]) -> None:
     before = explain(forward, [loss], stopped)
     part = differentiate(loss, stopped, checkpoints=checkpoints)
     after = explain(forward, [loss], stopped, values=part.values)
-    assert [after.of_variable(v).verdict for v in variables] == [before.of_variable(v).verdict for v in variables]
+    assert [after.explain_variable(v).verdict for v in variables] == [
+        before.explain_variable(v).verdict for v in variables
+    ]
     assert [v.name for v, _ in part.pairs] == [
-        p.name for p in main().all_parameters() if after.of_variable(p).verdict is Verdict.OK
+        p.name for p in main().all_parameters() if after.explain_variable(p).verdict is Verdict.OK
     ]
 
 

@@ -137,7 +137,7 @@ def dynamic(title: str, step: Callable[[], None], model: Any, runs: int) -> None
 
     def recorded() -> float:
         recorder = Recorder()
-        with recorder.recording():
+        with recorder.record():
             return used(step)
 
     def numbered() -> float:
@@ -147,11 +147,11 @@ def dynamic(title: str, step: Callable[[], None], model: Any, runs: int) -> None
             step()
             recorder.settle()
 
-        with recorder.recording():
+        with recorder.record():
             return used(both)
 
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         step()
     assert recorder.last is not None
     table(title, len(recorder.calls) + len(recorder.last.events), (plain, told, kept, recorded, numbered), runs)
@@ -186,7 +186,7 @@ def static(title: str, subject: Any, runs: int) -> None:
     main, scope, executor, feed, loss, pairs = subject
     gradients = {p.name: g for p, g in pairs}
     fetch = [loss, *gradients.values()]
-    with paddle.static.scope_guard(scope), executor.held(main, feed, fetch) as (plan, registers):
+    with paddle.static.scope_guard(scope), executor.hold(main, feed, fetch) as (plan, registers):
 
         def plain() -> float:
             return processor(lambda: executor.run(main, feed=feed, fetch_list=fetch))
@@ -278,7 +278,7 @@ def long_tape(size: int) -> tuple[Any, float]:
 
     def record() -> Any:
         recorder = Recorder()
-        with recorder.recording():
+        with recorder.record():
             h = w
             for _ in range(size // 4):
                 h = paddle.tanh(h + w)
@@ -305,7 +305,7 @@ def long_program(size: int) -> tuple[Any, float]:
         executor = paddle.static.Executor()
         executor.run(paddle.static.default_startup_program())
         program = paddle.static.default_main_program()
-        with executor.held(program, {}, [loss, *gradients.values()]) as (plan, registers):
+        with executor.hold(program, {}, [loss, *gradients.values()]) as (plan, registers):
             timelines: list[Any] = []
             spent = processor(
                 lambda: timelines.append(of_program.record(program, plan, registers, gradients, loss=loss))

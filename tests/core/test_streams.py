@@ -17,7 +17,7 @@ MANY = 3 * CHUNK + 5
 DRAWS: dict[str, Callable[[Draws, int], Any]] = {
     "words": lambda s, n: s.words(n),
     "random": lambda s, n: s.random((n,)),
-    "kept": lambda s, n: s.kept((n,), 0.3),
+    "kept": lambda s, n: s.draw_mask((n,), 0.3),
     "integers": lambda s, n: s.integers(-3, 9, (n,)),
     "permutation": lambda s, n: s.permutation(n),
     "standard_normal": lambda s, n: s.standard_normal((n,)),
@@ -98,10 +98,10 @@ def test_normal_numbers_follow_the_distribution() -> None:
 
 
 def test_what_is_dropped_is_dropped_with_its_probability() -> None:
-    assert abs(Stream(1).kept((MANY,), 0.3).mean() - 0.7) < 0.02
-    assert Stream(1).kept((9, 9), 0.0).all()
-    assert not Stream(1).kept((9, 9), 1.0).any()
-    assert Stream(1).kept((), 0.5).shape == ()
+    assert abs(Stream(1).draw_mask((MANY,), 0.3).mean() - 0.7) < 0.02
+    assert Stream(1).draw_mask((9, 9), 0.0).all()
+    assert not Stream(1).draw_mask((9, 9), 1.0).any()
+    assert Stream(1).draw_mask((), 0.5).shape == ()
 
 
 def test_whole_numbers_of_every_range() -> None:
@@ -151,4 +151,4 @@ def test_numbers_are_rounded_as_they_are_drawn(count: int, dtype: str) -> None:
 class General(Stream):
     """A stream that draws as any backend does, from all words at once."""
 
-    _of_units, _of_pairs = Draws._of_units, Draws._of_pairs
+    _of_units, _of_pairs = Draws._draw_units, Draws._draw_pairs

@@ -54,7 +54,7 @@ def watched(run: Callable[[], Any], hunt: Hunt) -> tuple[Any, NanStory]:
     with watch.watch(adapter):
         values = run()
         adapter.finish()
-    return values, hunt.story(coverage.missing())
+    return values, hunt.story(coverage.find_missing())
 
 
 def found(story: NanStory) -> Any:

@@ -160,7 +160,7 @@ def test_all_of_the_time_is_somebodys(build: Build) -> None:
         assert 0 <= waiting < elapsed
         assert 0 <= told.device.shared[n] <= seconds
     for key in ("op", "type", "layer", "line", "iteration", "part"):
-        assert sum(sum(g.parts.values()) for g in told.by(key)) == pytest.approx(
+        assert sum(sum(g.parts.values()) for g in told.group_by(key)) == pytest.approx(
             sum(statistics.median(c.seconds) for c in told.costs)
         )
 
@@ -171,7 +171,7 @@ def test_operators_are_those_of_numpy() -> None:
     listed = [(c.type, c.part, c.line, c.layer, c.nbytes) for c in here.costs if c.part != BESIDE]
     assert listed == [(c.type, c.part, c.line, c.layer, c.nbytes) for c in there.costs]
     assert sum(c.seconds[0] for c in here.costs if c.type == "mul") > 0
-    assert [g.name for g in here.by("layer") if g.calls == 0] != []
+    assert [g.name for g in here.group_by("layer") if g.calls == 0] != []
     assert {c.name for c in here.costs if c.part == BESIDE} == {"(waiting)", "(copies)", "(beside operators)"}
 
 
@@ -180,7 +180,7 @@ def test_operators_in_a_loop_have_their_own_time() -> None:
     inside = [c for c in told.costs if c.inside]
     assert [c.type for c in inside if c.type in ("scale", "tanh", "tanh_grad")] == ["scale", "tanh", "tanh_grad"]
     assert sum(c.seconds[0] for c in inside) > 0
-    assert any(g.name.startswith("forward while") and "#" not in g.name for g in told.by("iteration"))
+    assert any(g.name.startswith("forward while") and "#" not in g.name for g in told.group_by("iteration"))
 
 
 def _rounds(x: Any) -> Any:
@@ -198,7 +198,8 @@ def _rounds(x: Any) -> Any:
 
 def test_rounds_are_told_apart_as_on_numpy() -> None:
     here, there = [
-        {g.name: g.calls for g in story(_rounds, backend).by("iteration") if g.calls} for backend in ("jax", "numpy")
+        {g.name: g.calls for g in story(_rounds, backend).group_by("iteration") if g.calls}
+        for backend in ("jax", "numpy")
     ]
     assert here == there
     assert sum("#3 · while" in name for name in here) == 4  # two rounds in the third one, forward and backward

@@ -187,7 +187,7 @@ def test_a_watcher_sees_what_it_sees_on_numpy() -> None:
 def test_more_outputs_of_a_compiled_plan() -> None:
     x = static.data("x", [6, 4])
     out = paddle.log(paddle.tanh(x))
-    with Executor(backend="jax").held(feed={"x": X}, fetch_list=[out]) as (plan, registers):
+    with Executor(backend="jax").hold(feed={"x": X}, fetch_list=[out]) as (plan, registers):
         look = backend("jax").compile(plan, lambda i, given, made: [jax.numpy.isfinite(v).all() for v in made])  # type: ignore[call-arg]
         assert look is not None
         finite = {plan.instructions[index].op.type: bool(flags[0]) for index, flags in look(registers)}  # type: ignore[union-attr]

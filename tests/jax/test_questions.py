@@ -282,7 +282,7 @@ def test_gradients_are_measured_where_they_are(build: Any, monkeypatch: pytest.M
             loss, feed = _model(build, x=values)()
             static.Executor().run(static.default_startup_program())
             if name == "jax" and build is _layers:
-                monkeypatch.setattr(numbers.Numbers, "_of_block", None)  # what measures NumPy's arrays
+                monkeypatch.setattr(numbers.Numbers, "_measure_block", None)  # what measures NumPy's arrays
             stories.append(gradtool.stats(loss, feed))
     for here, there in zip(*[[*s.parameters, *s.operators] for s in stories], strict=True):
         assert (here.name, here.shape, here.dtype) == (there.name, there.shape, there.dtype)
@@ -306,7 +306,7 @@ def test_numbers_of_any_bits_are_counted_as_numpy_counts_them(dtype: str) -> Non
         powers = np.array([float(f"1e{n}") for n in range(-330, 290)]).astype(kind)
     for values in (drawn, powers, np.array([np.inf, 1, -0.0, np.nan]).astype(kind), np.full(3, np.nan).astype(kind)):
         with np.errstate(all="ignore"):
-            expected = numbers.Numbers.of(values)
+            expected = numbers.Numbers.measure(values)
         here = numbers.Numbers(**measuring.measure(measuring.lay(jax.numpy.asarray(values))))
         assert here.decades == expected.decades
         counts = [(n.zeros, n.nonfinite, n.nan, n.elements) for n in (here, expected)]

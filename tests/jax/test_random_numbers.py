@@ -24,8 +24,8 @@ SAME: dict[str, Callable[[Draws], Any]] = {
     "words": lambda s: s.words(COUNT),
     "random": lambda s: s.random((COUNT,)),
     "no number": lambda s: s.random((0, 3)),
-    "kept": lambda s: s.kept((COUNT,), 0.3),
-    "none kept": lambda s: s.kept((COUNT,), 1.0),
+    "kept": lambda s: s.draw_mask((COUNT,), 0.3),
+    "none kept": lambda s: s.draw_mask((COUNT,), 1.0),
     "integers": lambda s: s.integers(-(2**63), 2**63 - 1, (COUNT,)),
     "permutation": lambda s: s.permutation(COUNT),
 }

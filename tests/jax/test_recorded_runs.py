@@ -60,7 +60,7 @@ def recorded(build: Build, backend: str, budget: int | None = None, leaving: Lea
         gradients = {p.name: g for p, g in static.append_backward(loss)}
         executor = static.Executor()
         fetch = [loss, *gradients.values()]
-        with executor.held(program, feed={"x": values}, fetch_list=fetch) as (plan, registers), leaving or Leaving():
+        with executor.hold(program, feed={"x": values}, fetch_list=fetch) as (plan, registers), leaving or Leaving():
             return of_program.record(program, plan, registers, gradients, loss=loss, budget=budget)
 
 
@@ -68,9 +68,9 @@ def expect_alike(here: Timeline, there: Timeline) -> None:
     """Every value that an operator made is the same on both; looking at one is what computes it again."""
     mine, theirs = Branch(here), Branch(there)
     for number, value in enumerate(there.values):
-        expected = None if value.maker == NOBODY else theirs.made(number)
+        expected = None if value.maker == NOBODY else theirs.make(number)
         if isinstance(expected, np.ndarray):
-            got = mine.made(number)
+            got = mine.make(number)
             assert type(got) is np.ndarray
             assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
             np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6, err_msg=value.name)
@@ -88,8 +88,8 @@ def test_what_is_looked_at_leaves_the_device(build: Build) -> None:
     assert recording.largest <= 1  # flags, and how far the stream of random numbers is
     tanh = next(e for e in run.entries if e.type == "tanh")
     with looking:
-        array = Branch(run).made(tanh.made[0])
-        again = Branch(run).made(tanh.made[0])
+        array = Branch(run).make(tanh.made[0])
+        again = Branch(run).make(tanh.made[0])
     assert looking.sizes == [array.size]
     assert again is array
 
@@ -122,7 +122,7 @@ def test_random_numbers_are_drawn_again_as_they_were() -> None:
         run.store.drop(n)
     again = Branch(run)
     for n, array in zip(dropout.made, before, strict=True):
-        np.testing.assert_allclose(again.made(n), array, rtol=1e-6)
+        np.testing.assert_allclose(again.make(n), array, rtol=1e-6)
 
 
 def test_an_operator_that_fails_is_told_with_what_came_before_it() -> None:

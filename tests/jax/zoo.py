@@ -52,7 +52,7 @@ def compared(name: str) -> Compared:
         _alias.active(),
         choice.use_backend("jax"),
         watch.watch(Adapter(_operators(here))),
-        retold.heard(_operators(there)) as telling,
+        retold.hear(_operators(there)) as telling,
     ):
         measured(name, paddle)
         telling.finish()

@@ -100,8 +100,8 @@ def test_pictures_profiles_differences_and_sessions() -> None:
     x = torch.randn(5, 4)
     (pair,) = gradtool.flow(lambda: net(x).mean(), from_="x").pairs
     assert pair[2].answer == "yes"
-    assert {"tanh", "tanh_grad"} <= {g.name for g in gradtool.profile(lambda: loss_of(net), repeats=1).by("type")}
-    assert gradtool.gradcheck(lambda: loss_of(net)).passed
+    assert {"tanh", "tanh_grad"} <= {g.name for g in gradtool.profile(lambda: loss_of(net), repeats=1).group_by("type")}
+    assert gradtool.gradcheck(lambda: loss_of(net)).is_passed
     book = gradtool.debug(loss, prompt=False)
     _, reply = book.execute('v["net.head.bias@GRAD"]')
     (gradient,) = torch.autograd.grad(loss, [net.head.bias], retain_graph=True)

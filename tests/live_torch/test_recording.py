@@ -47,7 +47,7 @@ def test_a_run_answers_as_a_script_does() -> None:
     assert run.nan().story.clean
     assert run.saved().story.total > 0
     assert [pair[2].answer for pair in run.flow(from_=("x",)).pairs] == ["yes"]
-    assert run.gradcheck().story.passed
+    assert run.gradcheck().story.is_passed
     assert gradtool.check(run, select="GT1", jobs=0).findings == 1
     assert "mse_loss" in gradtool.debug(run, prompt=False).execute("list")[0].text
 

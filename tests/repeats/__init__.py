@@ -202,9 +202,9 @@ def text(name: str) -> str:
 def _check(request: Request) -> list[str]:
     entries = Gradcheck().ask(request).story.entries
     assert entries
-    bad = [e for e in entries if e.status != OK and not e.unrepeated]
+    bad = [e for e in entries if e.status != OK and not e.is_unrepeated]
     assert not bad, [(e.name, e.status, e.cause) for e in bad]
-    return [e.cause for e in entries if e.unrepeated]
+    return [e.cause for e in entries if e.is_unrepeated]
 
 
 def _follow(request: Request) -> list[str]:

@@ -64,7 +64,7 @@ def static(recipe: Sequence[Step], checkpoints: Sequence[int], seed: int) -> Non
         scope.values.update({v.name: net.start[v.name] for v in net.sources if v.persistable})
         executor = paddle.static.Executor()
         fetch = [net.loss, *gradients.values()]
-        with executor.held(net.program, net.feed, fetch) as (plan, regs):
+        with executor.hold(net.program, net.feed, fetch) as (plan, regs):
 
             def record(budget: int | None = None) -> Timeline:
                 return of_program.record(net.program, plan, regs, gradients, loss=net.loss, budget=budget)
@@ -136,7 +136,7 @@ def dynamic(recipe: Sequence[Step], seed: int) -> None:
         try:
             plain = run(net, forward, {}, {})
             recorder = Recorder()
-            with recorder.recording():
+            with recorder.record():
                 recorded = run(net, forward, {}, {})
             same(recorded[1], plain[1])
             if recorder.last is None:
@@ -145,7 +145,7 @@ def dynamic(recipe: Sequence[Step], seed: int) -> None:
             line = of_tape.timeline(recorder, named={}, shown=shown)
             same(finals(line, Branch(line)), plain[1])
             tiny = Recorder(budget=draw.choice([0, 100, 2000]))
-            with tiny.recording():
+            with tiny.record():
                 run(net, forward, {}, {})
             walk(of_tape.timeline(tiny, named={}), line, draw)
             for _ in range(4):
@@ -250,13 +250,13 @@ def walk(small: Timeline, line: Timeline, draw: random.Random) -> None:
     for _ in range(min(60, 2 * len(numbers))):
         n = numbers[draw.randrange(len(numbers))]
         np.testing.assert_array_equal(
-            np.asarray(branch.made(n)), np.asarray(Branch(line).made(n)), small.values[n].name
+            np.asarray(branch.make(n)), np.asarray(Branch(line).make(n)), small.values[n].name
         )
 
 
 def is_numbers(line: Timeline, number: int, value: Value) -> bool:
     used = value.maker >= 0 or any(number in e.inputs for e in line.entries)
-    return used and hasattr(Branch(line).made(number), "dtype")
+    return used and hasattr(Branch(line).make(number), "dtype")
 
 
 def an_edit(line: Timeline, draw: random.Random) -> tuple[int, int, Any]:

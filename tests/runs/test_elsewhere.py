@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("dynamic")
 def recorded(compute: Any) -> Timeline:
     """The run of one backward pass from what *compute* gives."""
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         compute().backward()
     return of_tape.timeline(recorder)
 

@@ -335,7 +335,7 @@ def run(name: str, arrays: dict[str, Any]) -> tuple[Leaves, Any, dict[str, Any]]
 
 def recorded(name: str, budget: int | None = None) -> tuple[Timeline, Leaves, Any, dict[str, Any], Recorder]:
     recorder = Recorder(budget)
-    with recorder.recording():
+    with recorder.record():
         x, result, grads = run(name, start())
     line = of_tape.timeline(recorder, named={}, shown={t.leaf: n for n, t in x.items()})
     return line, x, result, grads, recorder
@@ -396,9 +396,9 @@ def test_what_was_let_go_of_comes_out_the_same(name: str) -> None:
     ]
     full, branch, failed = Branch(line), Branch(small), 0
     for n, m in pairs:
-        wanted = full.made(n)
+        wanted = full.make(n)
         try:
-            again = branch.made(m)
+            again = branch.make(m)
         except FixedError:
             failed += 1
             continue
@@ -441,7 +441,7 @@ def test_an_operator_that_gives_another_number_of_results_cannot_be_repeated(
     network, x = getattr(paddle.nn, kind)(3, 4, num_layers=2, direction="bidirect"), paddle.rand([2, 3, 3])
     x.stop_gradient = False
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         network(x)[0].mean().backward()
     line = of_tape.timeline(recorder, named={}, shown={x.leaf: "x"})
     entry = next(e for e in line.entries if e.type == "rnn")
@@ -471,7 +471,7 @@ def test_what_an_earlier_pass_gave_is_there_before_the_run() -> None:
 
     w = leaves(start())["w"]
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         loss(w).backward()
     line = of_tape.timeline(recorder, named={}, shown={w.leaf: "w"})
     branch = Branch(line, cursor=0)
@@ -486,7 +486,7 @@ def test_gradients_that_add_up_over_several_passes() -> None:
     """The timeline is that of the last pass: what it adds, and not what was there before."""
     x = leaves(start())
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         for i in range(3):
             paddle.tanh(x["w"] * (i + 1.0)).sum().backward()
             if i == 1:
@@ -499,7 +499,7 @@ def test_a_gradient_that_was_read_does_not_change_when_backward_adds_to_it() -> 
     w = leaves(start())["w"]
     (w * 2.0).sum().backward()
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         size = (w.grad * w.grad).sum()
         (w * size).sum().backward()
     line = of_tape.timeline(recorder, named={}, shown={w.leaf: "w"})
@@ -541,7 +541,7 @@ def test_a_recorder_holds_the_last_pass_however_many_went_before(budget: int | N
         parts = (ledger._numbers, ledger._others, ledger._torn, ledger._placed, ledger._unplaced, ledger._gone)
         return [len(recorder.store), len(recorder.calls), len(recorder._by_key), *map(len, parts)]
 
-    with recorder.recording():
+    with recorder.record():
         for _ in range(30):
             step()
         early = held()
@@ -557,7 +557,7 @@ def test_a_recorder_holds_the_last_pass_however_many_went_before(budget: int | N
 def test_many_writes_in_place_do_not_add_up() -> None:
     w = leaves(start())["w"]
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         (w * 2.0).sum().backward()
         held = len(recorder.store)
         aside = paddle.ones([3, 4])
@@ -588,7 +588,7 @@ class Doubled(paddle.autograd.PyLayer):
 def test_an_edit_does_not_get_lost_between_two_pylayers() -> None:
     w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         h = w * 3
         Doubled.apply(Doubled.apply(h)).square().sum().backward()
     line = of_tape.timeline(recorder, named={w: "w", h: "h"})

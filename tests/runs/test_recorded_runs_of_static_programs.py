@@ -96,7 +96,7 @@ class Model:
         fetch = [self.loss, *self.gradients.values()]
         with (
             paddle.static.scope_guard(self.scope),
-            self.executor.held(self.main, self.feed, fetch) as (plan, registers),
+            self.executor.hold(self.main, self.feed, fetch) as (plan, registers),
         ):
             return of_program.record(self.main, plan, registers, self.gradients, loss=self.loss, budget=budget)
 
@@ -131,8 +131,8 @@ def test_what_was_let_go_of_comes_out_the_same(name: str) -> None:
     line, small = model.record(), model.record(0)
     full, branch = Branch(line), Branch(small)
     for number, value in enumerate(line.values):
-        if value.maker >= 0 and hasattr(full.made(number), "dtype"):
-            np.testing.assert_array_equal(np.asarray(branch.made(number)), np.asarray(full.made(number)), value.name)
+        if value.maker >= 0 and hasattr(full.make(number), "dtype"):
+            np.testing.assert_array_equal(np.asarray(branch.make(number)), np.asarray(full.make(number)), value.name)
 
 
 @pytest.mark.parametrize("name", CASES)

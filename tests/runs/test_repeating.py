@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("dynamic")
 
 def recorded(compute: Any) -> Timeline:
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         x = paddle.to_tensor(np.linspace(0.1, 2.0, 12, dtype=np.float32).reshape(3, 4), stop_gradient=False)
         loss = compute(x)
     return of_tape.forward(recorder, loss, [x])
@@ -64,7 +64,7 @@ def test_rounding_is_no_difference() -> None:
 
 def test_gradients_of_what_is_not_repeated_are_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     recorder = Recorder()
-    with recorder.recording():
+    with recorder.record():
         x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         loss = (x * x).sum()
     original = of_tape.forward
@@ -77,6 +77,6 @@ def test_gradients_of_what_is_not_repeated_are_not_judged(monkeypatch: pytest.Mo
         return run
 
     monkeypatch.setattr(of_tape, "forward", forward)
-    [entry] = checking.of_loss(loss, recorder, {x: "x"})
+    [entry] = checking.check_loss(loss, recorder, {x: "x"})
     assert entry.status == "unchecked"
     assert entry.cause.startswith("cannot be repeated: elementwise_mul at ")

@@ -79,7 +79,7 @@ def test_every_value_is_combined_with_every_other(folder: Path) -> None:
     assert points[0] == Point("a", 0, (("n", "1"),), Portion("data.npz"))
     rows = [p.portion.rows for p in Axes(models=("a",), data="data.npz", batches=(40,)).points() if p.portion]
     assert rows == [(0, 40), (40, 80), (80, 96)]
-    assert Point.of(points[0].job()) == points[0]
+    assert Point.read(points[0].job()) == points[0]
 
 
 @pytest.mark.parametrize(

@@ -439,7 +439,7 @@ def in_gradtool(text: str) -> tuple[Gradients, list[str]]:
         path = Path(folder, "leaves.py")
         path.write_text(text, "utf-8")
         question = Backward()
-        with open_model(question.requested(Request(str(path)))) as model:
+        with open_model(question.adapt(Request(str(path)))) as model:
             gradients = {
                 e.display_name: (_bytes(e.tensor.grad.array), _bytes(e.tensor.array))
                 for e in model.entries

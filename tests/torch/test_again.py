@@ -23,7 +23,7 @@ RUNNING = [n for n in names() if n.startswith(("g_", "r_"))]
 
 def timeline(name: str) -> Timeline:
     request, recorder = Request(str(RUNS / f"{name}.torchrun")), Recorder()
-    with recorder.recording(), loader.run_model(request, SILENT) as left, watch.pause_watchers():
+    with recorder.record(), loader.run_model(request, SILENT) as left, watch.pause_watchers():
         model = opening.model_in(left, request)
         run, _ = type(model).timeline(left, request, recorder, Debug(), SILENT)
     return run

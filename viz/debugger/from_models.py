@@ -116,10 +116,10 @@ def _why(left: Loaded, model: Model | None, request: Request, asked: Debug) -> C
         if _there(request) is not there:
             raise VerbError(f"{request.model} is another one by now.", hint=f"%gdebug {request.model} begins anew")
         if name not in answers:
-            answers[name] = answered(name)
+            answers[name] = answer(name)
         return answers[name]
 
-    def answered(name: str) -> Sequence[Any]:
+    def answer(name: str) -> Sequence[Any]:
         why = Why(
             variables=(name,) if name else (),
             params=asked.params,
@@ -131,7 +131,7 @@ def _why(left: Loaded, model: Model | None, request: Request, asked: Debug) -> C
             if left.live:
                 return why.ask(request, SILENT)  # of a loss in a notebook, which is there and runs no file
             if (failure := failure_in(left)) is not None:
-                return Verdicts.of(About(left.name, "eager", request.words()), "", [failure], failure=failure)
+                return Verdicts.create(About(left.name, "eager", request.words()), "", [failure], failure=failure)
             # A session in a notebook outlives what was set up for the file.
             with state.keep_state(), scope_guard(scope):
                 # Of a file that raised on its way to a loss, the pass before.

@@ -242,7 +242,7 @@ def _timeline_of_function(
     function: Callable[[], Any], feed: Mapping[str, Any] | None, names: Mapping[Tensor, str], history: int | None
 ) -> Timeline:
     recorder = Recorder(history)
-    with recorder.recording(), live.listen():
+    with recorder.record(), live.listen():
         result = function()
     entries = [*map(live.stand_in, result if isinstance(result, (tuple, list)) else [result])]
     loss = next((v for v in entries if isinstance(v, (Tensor, Variable))), None)
@@ -269,7 +269,7 @@ def _record_pass(recorder: Recorder, loss: Tensor, names: Mapping[Tensor, str]) 
     """Run backward from *loss* and record it."""
     work = passes.Pass(retain_graph=True, fill=False)
     work.seed(loss, None)
-    with recorder.recording():
+    with recorder.record():
         work.run()
     named = {loss: "loss", **names}
     return of_tape.timeline(
@@ -309,7 +309,7 @@ def _timeline_of_variable(
     fetch = [mine, *(g for g in gradients.values() if g is not None)]
     before = state.random.position
     try:
-        with Executor().held(program, feed=feed, fetch_list=fetch) as (plan, registers):
+        with Executor().hold(program, feed=feed, fetch_list=fetch) as (plan, registers):
             timeline = of_program.record(
                 program, plan, registers, gradients, title=loss.name, loss=mine, shown=_paths, budget=history
             )

@@ -48,8 +48,8 @@ def rounds(branch: Branch, entry: Entry) -> list[Round[Inner]]:
     op = entry.origin
     names = op_names(o for block in op.block.program.blocks for o in block.ops)
     watcher = Rounds(partial(_inner, names))
-    branch.inside(entry, watcher)
-    return watcher.of(op)
+    branch.run_inside(entry, watcher)
+    return watcher.take(op)
 
 
 def iterates(op: Operator) -> bool:

@@ -71,7 +71,7 @@ class Op:
     @property
     def outs(self) -> dict[str, Any]:
         """Values that it makes, by slot."""
-        return _group_slots([(s, self._session.branch.made(n)) for s, n in self._entry.outs if n >= 0])
+        return _group_slots([(s, self._session.branch.make(n)) for s, n in self._entry.outs if n >= 0])
 
     @property
     def fwd(self) -> Op | None:

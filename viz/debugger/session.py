@@ -61,7 +61,7 @@ class Session:
     # -- trust --------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def from_file(self, stands_there: bool = True) -> Iterator[None]:
+    def replay_file(self, stands_there: bool = True) -> Iterator[None]:
         """Carry out what stands in a file inside, if it does; nothing that is typed."""
         before, self.reading = self.reading, self.reading or stands_there
         try:
@@ -145,7 +145,7 @@ class Session:
         """Run to the first operator of another layer (or line, outside of layers), so many times; stops stop it."""
         return self._step_layers(count, self._forward)
 
-    def until(self, entry: Entry) -> Halt:
+    def run_until(self, entry: Entry) -> Halt:
         """Run until *entry* is the next one; stops stop it."""
         if entry.index < self.cursor:
             raise VerbError(f"{entry.name} is done already.", hint=f"goto {entry.name} goes back to it")
@@ -193,13 +193,13 @@ class Session:
         layer = _layer(self.current) if self.current is not None else ""
         left = count
 
-        def over(entry: Entry, done: int) -> bool:
+        def is_over(entry: Entry, done: int) -> bool:
             nonlocal layer, left
             if _layer(entry) != layer:
                 layer, left = _layer(entry), left - 1
             return left <= 0
 
-        return move(over)
+        return move(is_over)
 
     def _forward(self, over: Callable[[Entry, int], bool], stopping: bool = True) -> Halt:
         watched = self._watches() if stopping else []
@@ -312,7 +312,7 @@ class Session:
             foreign: whether it stands in a saved session.
         """
         try:
-            with self.from_file(foreign):
+            with self.replay_file(foreign):
                 return evaluate(self, text, self.current)
         except Exception as error:
             return stops.Raised(f"{type(error).__name__}: {message(error)}")

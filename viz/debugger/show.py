@@ -51,7 +51,7 @@ def states(session: Session, entries: Sequence[Entry]) -> dict[int, str]:
             letters += "~"
         elif failed is not None and failed[0] == e.index and not session.branch.edits:
             letters += "!"
-        elif any(not finite(session.branch.made(n)) for n in e.made if session.branch.is_ready(n)):
+        elif any(not finite(session.branch.make(n)) for n in e.made if session.branch.is_ready(n)):
             letters += "✗"
         marks[e.index] = letters
     return marks
@@ -135,7 +135,7 @@ def show_opening(session: Session, halt: Halt | None = None) -> str:
 def gradients(session: Session) -> str:
     """``2 of 3 gradients · 1 None (why b says why) · 1 NaN ✗ (…)``: those that the run ends with."""
     results = session.results(session.branch)
-    states = {name: Numbers.of(a).state for name, a in results.items() if a is not None}
+    states = {name: Numbers.measure(a).state for name, a in results.items() if a is not None}
     parts = [f"{len(states)} of {len(results)} gradients"]
     whole = session.timeline.failed is None  # of a run that failed, what was yet to come is no finding
     missing = [name for name, a in results.items() if a is None and whole]

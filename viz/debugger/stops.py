@@ -54,7 +54,7 @@ class Stop:
         return self.text if self.kind == "watch" and not scope.is_tensor(self.text) else self.condition
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         return self.text + (f" if {self.condition}" if self.condition else "")
 
 
@@ -285,7 +285,7 @@ def holds(session: Session, stop: Stop, entry: Entry) -> bool:
     if not stop.condition:
         return True
     try:
-        with session.from_file(stop.foreign):
+        with session.replay_file(stop.foreign):
             return bool(np.all(scope.evaluate(session, stop.condition, entry)))
     except VerbError:
         raise

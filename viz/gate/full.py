@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradtool.engine.answers.why.folding import folded
+from gradtool.engine.answers.why.folding import fold_names
 from gradtool.engine.gate.finding import Finding
 from gradtool.engine.gate.report import Report
 
@@ -27,6 +27,6 @@ def _paragraph(finding: Finding, root: str) -> Iterator[str]:
             yield f"   | {spot.text}"
     yield from (f"  {sentence}" for sentence in finding.explanation)
     if finding.also:
-        yield f"  the same holds for {len(finding.also)} more: {folded(finding.also)}"
+        yield f"  the same holds for {len(finding.also)} more: {fold_names(finding.also)}"
     if finding.advice:
         yield f"  try  {finding.advice}"

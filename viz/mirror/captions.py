@@ -102,7 +102,7 @@ class Captions:
             return text
         return note + source if len(note) + len(source) <= _FACTS else note.removesuffix(" · ")
 
-    def beside(self, tensors: Sequence[NodeView], edges: Iterable[EdgeView], shaped: Iterable[bool]) -> list[str]:
+    def edge_texts(self, tensors: Sequence[NodeView], edges: Iterable[EdgeView], shaped: Iterable[bool]) -> list[str]:
         """The texts of edges: a name, and where it is *shaped* the shape, which has room first; or why it is cut."""
         fit, short = self.fit, _LABEL if self.plain else -1
         names, shapes = map(_NAME, tensors), map(_Shapes().__getitem__, map(_SHAPE, tensors))

@@ -65,7 +65,7 @@ class Sheet:
     """
 
     def __init__(self, view: GraphView) -> None:
-        self.drawn = d = DrawnGraph.of(view)
+        self.drawn = d = DrawnGraph.select(view)
         count = len(d.nodes)
         written = np.zeros(count, dtype=bool)
         written[d.target] = True

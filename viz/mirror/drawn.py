@@ -68,7 +68,7 @@ class DrawnGraph:
     is_cut: Bools
 
     @classmethod
-    def of(cls, view: GraphView) -> DrawnGraph:
+    def select(cls, view: GraphView) -> DrawnGraph:
         nodes, edges, at = view.nodes, view.edges, view.positions
         shown = view.shown
         drawn = tuple(compress(nodes, shown.tolist()))

@@ -74,7 +74,7 @@ class _Band:
     gap_size: Floats
 
     @classmethod
-    def of(cls, sizes: Floats, gaps: Floats) -> _Band:
+    def lay_out(cls, sizes: Floats, gaps: Floats) -> _Band:
         """Gap, size, gap, size, …, gap from 0 on."""
         both = np.zeros(len(sizes) + len(gaps))
         both[0::2], both[1::2] = gaps, sizes
@@ -142,8 +142,8 @@ class _Layout:
         alleys = alleys + self.roof + self.floor
         alleys[0] = max(alleys[0] - 22.0, 0.0) + _MARGIN
         alleys[-1] = max(alleys[-1], _MARGIN)
-        self.across = _Band.of(width, streets)
-        self.down = _Band.of(height, alleys)
+        self.across = _Band.lay_out(width, streets)
+        self.down = _Band.lay_out(height, alleys)
 
     def _measure_rows(self, rows: int) -> Floats:
         """The height of each row, and where in it the middle of its operators lies.
@@ -203,7 +203,7 @@ class _Layout:
         edges = self.view.edges
         shown = [edges[e] for e in d.edges[named].tolist()]
         self.named = named
-        self.texts = self.captions.beside(d.tensors(named), shown, down[named].tolist())
+        self.texts = self.captions.edge_texts(d.tensors(named), shown, down[named].tolist())
         wide = np.array(self.captions.columns(self.texts)) * SMALL * ADVANCE
         along = ~down[named]
         low = named[~along]

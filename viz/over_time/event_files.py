@@ -46,7 +46,7 @@ def event_file(answer: Training) -> bytes:
 
 def scalars(answer: Training, step: TrainingStep, index: int) -> Iterator[tuple[str, float]]:
     """Tag and value of all that a step has; layers stand below what is told of them, as TensorBoard groups tags."""
-    whole = {"training/loss": step.loss, "training/learning_rate": step.rate, "training/clipped": step.clipped}
+    whole = {"training/loss": step.loss, "training/learning_rate": step.rate, "training/clipped": step.clip_factor}
     yield from ((tag, value) for tag, value in whole.items() if value is not None)
     for row in answer.rows:
         point = row.points[index]

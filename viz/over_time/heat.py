@@ -62,7 +62,7 @@ def _lines(answer: Training) -> Iterator[str]:
     beside = grid.x + grid.width + 12
     width = max(beside + 2 * 76, _NARROWEST)
     points = chain.from_iterable(row.points for row in answer.rows)
-    ramp = Ramp.over(p.gradient.norm for p in points if p is not None)
+    ramp = Ramp.span(p.gradient.norm for p in points if p is not None)
     parts: list[str] = []
     y = _head(parts, answer, width)
     y = strips(parts, answer, grid, y, beside)
@@ -105,7 +105,7 @@ def _head(parts: list[str], answer: Training, width: float) -> float:
 def _matrix(parts: list[str], answer: Training, grid: Grid, ramp: Ramp, y: float, beside: float) -> float:
     """A row for each parameter or layer, its name before it and its last numbers behind it."""
     y += 14
-    moved = answer.history.updated
+    moved = answer.history.is_update
     parts.append(text(beside, y - 6, "last ‖g‖", "q"))
     if moved:
         parts.append(text(beside + 76, y - 6, "‖Δw‖/‖w‖", "q"))

@@ -35,7 +35,7 @@ class Ramp:
     high: int
 
     @classmethod
-    def over(cls, sizes: Iterable[float]) -> Ramp:
+    def span(cls, sizes: Iterable[float]) -> Ramp:
         """From the decade of the smallest size to that of the largest, of those that are positive and finite."""
         logs = [math.log10(s) for s in sizes if s > 0 and math.isfinite(s)]
         high = math.ceil(max(logs, default=0.0))

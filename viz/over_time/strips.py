@@ -37,7 +37,7 @@ def strips(parts: list[str], answer: Training, grid: Grid, y: float, beside: flo
         parts.append(_curve(values, grid, y, height))
         parts.append(text(beside, y + height / 2 + 3.5, _ends(there[0], there[-1]), "q"))
         y += height + 8
-    clipped = [s.clipped for s in steps]
+    clipped = [s.clip_factor for s in steps]
     if any(c is not None for c in clipped):
         y = _draw_clipping(parts, clipped, grid, y, beside)
     return y + 6

@@ -227,7 +227,7 @@ class _Graph:
         start = np.array([box[self.edges_of_view[e].source] for e in routes.edge.tolist()])
         lines = _Lines(routes, np.stack([boxes.x[start], boxes.y[start]], axis=1))
         table = np.array(rows, dtype=np.float64).T
-        label_x, label_y = lines.beside(table[7:9])
+        label_x, label_y = lines.offsets(table[7:9])
         numbers = [*table[:6], lines.right, lines.down, lines.counts, table[6], label_x, label_y, table[9]]
         return [pack(n) for n in numbers], pack(lines.steps / 10)
 
@@ -277,7 +277,7 @@ class _Lines:
         self.steps: Ints = steps[mask]
         self.counts: Ints = np.bincount(line, weights=mask.sum(axis=1), minlength=len(lengths)).astype(np.int64)
 
-    def beside(self, places: Floats) -> Floats:
+    def offsets(self, places: Floats) -> Floats:
         """Places, told from the starts of the lines."""
         offsets: Floats = (_tenths(places) - self._first.T) / 10
         return offsets

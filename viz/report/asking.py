@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.answers.events import Adapter
-from gradtool.engine.answers.under_watch import computed_loss
+from gradtool.engine.answers.under_watch import compute_loss
 from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.command_errors import CommandError, Unreadable, raise_for_python
 from gradtool.engine.core.errors import UsageError
@@ -246,7 +246,7 @@ def _report_on_live(model: Any, inquiry: Inquiry, feed: Any, title: str) -> Docu
         else:
             adapter = Adapter(search.coverage)
             with source.full_stacks(), watch.watch(adapter):
-                loss = computed_loss(model)
+                loss = compute_loss(model)
                 adapter.finish()
         with watch.pause_watchers():
             held = make_model(loss, _HERE, title=title, feed=feed, journal=journal, live=loss is model)

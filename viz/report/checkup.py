@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from gradtool.engine.answers.over_time.happenings import PASSING
 from gradtool.engine.answers.over_time.sentences import sentence
-from gradtool.engine.answers.why.folding import folded
+from gradtool.engine.answers.why.folding import fold_names
 from gradtool.engine.core import source
-from gradtool.engine.core.wording import NOTHING, command_line, count, dropped_line, number, shape
+from gradtool.engine.core.wording import NOTHING, command_line, count, drop_lines, number, shape
 from gradtool.engine.gate.checking import UNLOADED
 from gradtool.engine.gate.finding import Finding, Severity
 from gradtool.engine.gate.report import UNCHECKED
@@ -39,7 +39,7 @@ FEW_ROWS = 6
 def view(told: Findings, request: Request) -> View:
     """Return the screen: findings of the rules, the table, and what was looked at."""
     words = request.words()
-    found = _ranked(told)
+    found = _order_findings(told)
     looked, left_out = _scope_lines(told, words), [*_not_looked_at(told, words)]
     table = told.answers.get("backward")
     blocks: list[str | Table] = [
@@ -51,10 +51,10 @@ def view(told: Findings, request: Request) -> View:
     if isinstance(table, GradientTable):
         blocks += [
             _table(table, told, MOST_ROWS if found else FEW_ROWS),
-            "\n".join([backward.count_arrived(table), *dropped_line(table.about.dropped)]),
+            "\n".join([backward.count_arrived(table), *drop_lines(table.about.dropped)]),
             "",
         ]
-    blocks += [*_column("in passing", [*_passing_problems(told)]), *_column("looked at", looked)]
+    blocks += [*_column("in passing", [*_problems_over(told)]), *_column("looked at", looked)]
     blocks += _column("not looked at", left_out)
     blocks += _column("compiled", told.compiled)
     root = "" if told.report is None else told.report.root
@@ -75,11 +75,11 @@ def view(told: Findings, request: Request) -> View:
         "notes": [*told.notes, *told.compiled],
     }
     tone = "bad" if data["findings"] else "warn" if told.scope.ended else "good"
-    marks = {_counted(found, told.scope): tone}
+    marks = {_count_findings(found, told.scope): tone}
     return View("checkup", data, blocks, _next(found, words), marks=marks, tells_its_end=True)
 
 
-def _ranked(told: Findings) -> list[Finding]:
+def _order_findings(told: Findings) -> list[Finding]:
     """Return the findings of the rules, the worst and those that others come from first."""
     results = [] if told.report is None else told.report.results
     shown = [f for f in results if f.code != UNCHECKED and not (told.raised and f.code == UNLOADED)]
@@ -114,7 +114,7 @@ def _next_of(finding: Finding, words: Sequence[str]) -> str:
     return command_line("gradtool", name, *(finding.subject for _ in rest), *words)
 
 
-def _counted(found: Sequence[Finding], scope: WatchedPart) -> str:
+def _count_findings(found: Sequence[Finding], scope: WatchedPart) -> str:
     """``2 errors, 1 warning``, or ``no findings in all 120 passes``."""
     counts = [(sum(f.severity is s for f in found), s.value) for s in Severity]
     counted = ", ".join(count(n, word) for n, word in counts if n)
@@ -135,7 +135,7 @@ def _headline(told: Findings, found: Sequence[Finding]) -> str:
     table = told.answers.get("backward")
     started = origins.title(table.origins) if isinstance(table, GradientTable) else ""
     loss += f" · {started}" if started else ""
-    findings = _counted(found, told.scope)
+    findings = _count_findings(found, told.scope)
     if told.raised:
         return f"{told.name} · {told.mode} · raised {told.raised.removeprefix(f'{told.name} raised ')}"
     return f"{told.name} · {told.mode}{loss} · {findings}"
@@ -145,7 +145,7 @@ def _error_lines(told: Findings, found: Sequence[Finding]) -> Iterator[str]:
     """The line that raised; and that all below is about what ran before it."""
     if told.raised:
         yield from (f"   {line}" if i == 0 else f"     {line}" for i, line in enumerate(told.raised_at))
-        findings = _counted(found, told.scope)
+        findings = _count_findings(found, told.scope)
         value = "" if told.value is None else f" = {number(told.value)}"
         loss = f", the loss {told.loss}{value}" if told.loss else ""
         yield f"   below is what ran{loss}: {findings}"
@@ -154,7 +154,7 @@ def _error_lines(told: Findings, found: Sequence[Finding]) -> Iterator[str]:
 def _finding_lines(found: Sequence[Finding], words: Sequence[str]) -> Iterator[str]:
     """Each finding with its command; those that a screen does not hold are counted."""
     for i, finding in enumerate(found[:MOST_PROBLEMS], 1):
-        yield "\n".join([f"{i}  {_head(finding)}", *(f"   {line}" for line in _below(finding, words)), ""])
+        yield "\n".join([f"{i}  {_head(finding)}", *(f"   {line}" for line in _detail_lines(finding, words)), ""])
     left = Counter(finding.severity for finding in found[MOST_PROBLEMS:])
     if left:
         counts = ", ".join(count(left[s], f"more {s.value}") for s in Severity if left[s])
@@ -165,20 +165,20 @@ def _head(finding: Finding) -> str:
     return f"{finding.severity.value} {finding.code}  {finding.message}"
 
 
-def _below(finding: Finding, words: Sequence[str]) -> Iterator[str]:
+def _detail_lines(finding: Finding, words: Sequence[str]) -> Iterator[str]:
     """The line of the cause, what explains it, who shares it, what to do, and the command that shows more."""
     if finding.spot is not None:
         place = f"{os.path.basename(finding.spot.file)}:{finding.spot.line}"
         yield f"{place}    {finding.spot.text}".rstrip()
     yield from finding.explanation
     if finding.also:
-        yield f"the same holds for {len(finding.also):,} more: {folded(finding.also)}"
+        yield f"the same holds for {len(finding.also):,} more: {fold_names(finding.also)}"
     if finding.advice:
         yield f"try  {finding.advice}"
     yield f"more  {_next_of(finding, words)}"
 
 
-def _passing_problems(told: Findings) -> Iterator[str]:
+def _problems_over(told: Findings) -> Iterator[str]:
     """Return what was wrong in some steps and went away by itself."""
     training = told.answers.get("over-time")
     if isinstance(training, Training):

@@ -197,13 +197,13 @@ class Search:
         self.coverage = Coverage(self.hunt)
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """True if the model ran backward itself, so that there is nothing more to look for."""
         return self.hunt.steps > 0
 
-    def beside(self, gatherer: Gatherer) -> Callable[[Any], None]:
+    def listener(self, gatherer: Gatherer) -> Callable[[Any], None]:
         """Return the listener of the report's own pass: *gatherer*, and the search unless it is over."""
-        over = self.over
+        over = self.is_over
 
         def listen(event: Any) -> None:
             gatherer(event)
@@ -309,7 +309,7 @@ def _add_passes(told: Findings, case: Opened, request: Request) -> None:
     if case.model is not None:
         told.others = case.model.left_out
     if case.history is not None and len(case.history.steps) > 1:
-        told.answers["over-time"] = OverTime().of(replace(case.about, words=request.words()), case.history)
+        told.answers["over-time"] = OverTime().training(replace(case.about, words=request.words()), case.history)
 
 
 def _is_asked(case: Opened) -> bool:
@@ -335,7 +335,7 @@ def find_in_case(
         told.notes.append(f"{told.name} raised an error, which is explained; nothing else could be asked.")
         told.places += _lines(case.failure)
         told.verdicts, told.failed = [case.failure], True
-        told.answers["why"] = Verdicts.of(case.about, case.loss, told.verdicts, failure=case.failure)
+        told.answers["why"] = Verdicts.create(case.about, case.loss, told.verdicts, failure=case.failure)
         return told
     if case.error is not None:
         told.raised = str(case.error).splitlines()[0]
@@ -356,13 +356,13 @@ def find_in_case(
         assert case.case is not None
         assert case.model is not None
         answers.extend(case.judge(case.model.call(case.case.answers)))
-        return Verdicts.of(case.about, case.loss, answers, len(case.case.subjects()))
+        return Verdicts.create(case.about, case.loss, answers, len(case.case.subjects()))
 
     told.ask("why", verdicts)
     told.places += [line for a in answers if a.finding for line in _lines(a)]
     table = _gradients(told, model, inquiry, notes.alone())
     if known is not None:
-        told.places[:0] = _known(told, model, table, known, inquiry)
+        told.places[:0] = _add_known(told, model, table, known, inquiry)
     else:
         assert search is not None
         ask = _find_after_run if model.computes_while_loading else _run
@@ -399,7 +399,7 @@ def _gradients(told: Findings, model: Model, inquiry: Inquiry, notes: Noting) ->
     return table if isinstance(table, GradientTable) else None
 
 
-def _known(
+def _add_known(
     told: Findings, model: Model, table: GradientTable | None, known: Evidence, inquiry: Inquiry
 ) -> list[Location]:
     """Add the sizes and births of a run that was watched, and return where numbers that are not finite are born."""
@@ -429,9 +429,9 @@ def _run(
     if table is None or inquiry.no_run:
         told.refused |= dict.fromkeys(("stats", "nan"), NOT_RUN if table else told.refused.get("backward", ""))
         return []
-    search = search if search.over else Search(search.number)
+    search = search if search.is_over else Search(search.number)
     gatherer = Gatherer()
-    arrived = model.run(search.beside(gatherer), inquiry.feed, notes, table=table)
+    arrived = model.run(search.listener(gatherer), inquiry.feed, notes, table=table)
     told.value = _value(model, table)
     _sizes(told, model, gatherer, arrived, inquiry)
     return _births(told, model, search, inquiry)
@@ -447,26 +447,26 @@ def _find_after_run(
         return _births(told, model, search, inquiry, ["backward: there is nothing to go back through"])
     gatherer = Gatherer()
     unchecked: list[str] = []
-    if model.live and not search.over:
+    if model.live and not search.is_over:
         unchecked.append(FORWARD_OVER)
         try:
             model.must_be_finite()
         except CommandError as error:
             told.refused["nan"] = error.message
 
-    _sizes(told, model, gatherer, model.run(search.beside(gatherer)), inquiry)
+    _sizes(told, model, gatherer, model.run(search.listener(gatherer)), inquiry)
     return _births(told, model, search, inquiry, unchecked) if "nan" not in told.refused else []
 
 
 def _sizes(told: Findings, model: Model, gatherer: Gatherer, arrived: Any, inquiry: Inquiry) -> None:
-    sizes = Stats(histogram=True).of(model, gatherer, arrived, told.verdicts)
+    sizes = Stats(histogram=True).read_sizes(model, gatherer, arrived, told.verdicts)
     told.answers["stats"] = replace(sizes, about=_about_with_words(model, inquiry))
 
 
 def _births(
     told: Findings, model: Model, search: Search, inquiry: Inquiry, unchecked: Sequence[str] = ()
 ) -> list[Location]:
-    story = search.hunt.story([*search.coverage.missing(), *unchecked])
+    story = search.hunt.story([*search.coverage.find_missing(), *unchecked])
     names = model.names() if model.has_graph else Names()
     told.answers["nan"] = Births(_about_with_words(model, inquiry), story, names, search.number)
     return [b.loc for b in story.births]

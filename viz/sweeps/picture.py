@@ -133,7 +133,7 @@ def _map(parts: list[str], answer: Swept, y: float) -> float:
     for row in answer.rows:
         groups.setdefault((row["set"][across.name], row["set"][down.name] if down else ""), []).append(row)
     norms = {key: _median(rows) for key, rows in groups.items()}
-    ramp = Ramp.over(norm for key, norm in norms.items() if norm and not any(map(has_exploded, groups[key])))
+    ramp = Ramp.span(norm for key, norm in norms.items() if norm and not any(map(has_exploded, groups[key])))
     columns = sorted(across.values, key=_order)
     lines = sorted(down.values, key=_order, reverse=True) if down else [""]
     left = MARGIN + max((text_width(line, SMALL) for line in lines), default=0) + 10
@@ -191,7 +191,7 @@ class _Scale:
         self.low = min(math.floor(min(logs)), self.high - 1)
         self._start, self._length = start, length
 
-    def at(self, size: float) -> float:
+    def place(self, size: float) -> float:
         """Return the place of a positive size."""
         share = (math.log10(size) - self.low) / (self.high - self.low)
         return self._start + self._length * min(max(share, 0.0), 1.0)
@@ -219,10 +219,10 @@ def _spread(parts: list[str], answer: Swept, y: float) -> float:
             said = [f"{line.nonfinite} not finite"] * bool(line.nonfinite) + [f"{line.missing} none"] * bool(
                 line.missing
             )
-            parts.append(text(scale.at(10.0**scale.high) + 8, y + _ROW / 2 + 3.5, ", ".join(said), "bad"))
+            parts.append(text(scale.place(10.0**scale.high) + 8, y + _ROW / 2 + 3.5, ", ".join(said), "bad"))
         y += _ROW
     for power in scale.decades():
-        x = scale.at(10.0**power)
+        x = scale.place(10.0**power)
         parts.append(f'<path class="grid" d="M{n(x)} {n(y + 2)}v4"/>')
         parts.append(text(x, y + 17, f"1e{power}", "m q"))
     if len(lines) > len(drawn):
@@ -236,7 +236,7 @@ def _strip(line: NormSpread, scale: _Scale, y: float) -> Iterator[str]:
     quantiles = [positive.quantile(i / 4) for i in range(5)]
     if quantiles[0] is None:
         return
-    least, quarter, middle, three, most = (scale.at(q) for q in quantiles if q is not None)
+    least, quarter, middle, three, most = (scale.place(q) for q in quantiles if q is not None)
     mid = n(y + _ROW / 2)
     sizes = [line.quantile(i / 4) for i in range(5)]
     tip = escape(f"{line.name}\n{' · '.join(map(shown, sizes))}")
@@ -260,11 +260,11 @@ def _points(parts: list[str], answer: Swept, y: float) -> float:
     left = MARGIN + 36
     scale = _Scale([norm for _, norm in there], 0.0, _HIGH)
     for power in scale.decades():
-        at = y + _HIGH - scale.at(10.0**power)
+        at = y + _HIGH - scale.place(10.0**power)
         parts.append(f'<path class="grid" d="M{n(left)} {n(at)}h{n(_PLOT)}"/>')
         parts.append(text(left - 6, at + 3.5, f"1e{power}", "e q"))
     for k, (i, norm) in enumerate(there):
-        x, at = left + (i + 0.5) / len(answer.rows) * _PLOT, y + _HIGH - scale.at(norm)
+        x, at = left + (i + 0.5) / len(answer.rows) * _PLOT, y + _HIGH - scale.place(norm)
         kind, radius = ("bad", 3) if i in apart else ("dot", 1.6)
         tip = f"<title>{escape(_tip(answer, answer.rows[i], k))}</title>" if k < _MOST_TITLED or i in apart else ""
         parts.append(f'<circle class="{kind}" cx="{n(x)}" cy="{n(at)}" r="{radius}">{tip}</circle>')

@@ -11,7 +11,7 @@ from typing import Any
 from gradtool.engine.answers import numbers
 from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
 from gradtool.engine.answers.why.verdicts import BY_STRUCTURE
-from gradtool.engine.core.wording import NOTHING, command_line, count, dropped_line, finite, number, remove_pass, shape
+from gradtool.engine.core.wording import NOTHING, command_line, count, drop_lines, finite, number, remove_pass, shape
 from gradtool.engine.kinds import origins
 from gradtool.engine.kinds.gradients import GradientRow, GradientTable
 
@@ -141,7 +141,7 @@ def _summary(answer: GradientTable, findings: str, others: Sequence[str]) -> str
         text += f" · as {answer.given.at} asks"
     text += f" · --params skips {answer.skip_count}" if answer.skip_count else ""
     text = text if findings.startswith("0 ") else f"{text} · {findings}"
-    return "\n".join([text, *others, *dropped_line(answer.about.dropped), *failure_lines(answer.failure)])
+    return "\n".join([text, *others, *drop_lines(answer.about.dropped), *failure_lines(answer.failure)])
 
 
 def count_arrived(answer: GradientTable) -> str:

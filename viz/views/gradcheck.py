@@ -55,9 +55,7 @@ def view(answer: Comparison) -> View:
         command_line("gradtool", "graph", *about.words, "--pairs"),
         command_line("gradtool", "nan", *about.words),
     ]
-    unrepeated = [
-        f"not looked at: {_name_list(entries)}: {cause}" for cause, entries in answer.story.unrepeated.items()
-    ]
+    unrepeated = [f"not looked at: {_name_list(entries)}: {cause}" for cause, entries in answer.story.obstacles.items()]
     told = "\n".join([last, *unrepeated, *others])
     return View("gradcheck", data, [table, told], next_, records="entries")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradtool.engine.answers.events import UPDATE
 from gradtool.engine.answers.nan import DATA, Birth, NanStory
-from gradtool.engine.answers.why.folding import WHOLE, folded
+from gradtool.engine.answers.why.folding import WHOLE, fold_names
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count, remove_pass, shape
 from gradtool.engine.kinds.names import Names, place, runs_data
@@ -146,7 +146,7 @@ def _alike(births: Sequence[Birth], names: Names) -> Iterator[str]:
         layers = [*dict.fromkeys(filter(None, (names.layer(b.origin, b.type) for b in alike)))]
         text = one_line(replace(first, count=max(b.count for b in alike)), names, several)
         text += f", {len(alike)} times" if several else ""
-        yield text + (f", in {folded(layers)}" if layers else "")
+        yield text + (f", in {fold_names(layers)}" if layers else "")
 
 
 def one_line(birth: Birth, names: Names, several: bool = False) -> str:
@@ -164,7 +164,7 @@ def _carriers(story: NanStory, names: Names) -> str:
     if story.victims:
         victims = [names.display(v).removesuffix("@GRAD") for v in story.victims]
         number = f" for {len(victims)} tensors" if len(victims) > WHOLE else ""
-        text += f"; no finite gradient{number}: {folded(victims)}"
+        text += f"; no finite gradient{number}: {fold_names(victims)}"
     return text
 
 

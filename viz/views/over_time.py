@@ -49,7 +49,7 @@ def title_lines(answer: Training) -> Iterator[str]:
 
 def _step_meaning(history: History) -> str:
     run = "run of a program with a backward part" if history.static else "backward pass"
-    if not history.updated:
+    if not history.is_update:
         return f"is a {run}: nothing was updated"
     return f"is a {run}, which updates" if history.static else "is an update with the backward passes before it"
 
@@ -73,7 +73,7 @@ def totals(history: History) -> Table:
         ("loss" if not several else "loss, last pass", [s.loss for s in history.steps]),
         ("‖g‖ of all", [what.total(s) for s in history.steps]),
         ("learning rate", [s.rate for s in history.steps]),
-        ("clipping ×", [s.clipped for s in history.steps]),
+        ("clipping ×", [s.clip_factor for s in history.steps]),
     ]
     table = Table(["of a step", "course", "first", "last"], order=("first", "last"))
     for name, values in named:
@@ -87,7 +87,7 @@ def rows(answer: Training) -> Table:
     """A row for each parameter or layer."""
     points = chain.from_iterable(row.points for row in answer.rows)
     wrong = any(p is not None and p.gradient.nonfinite for p in points)
-    moved = answer.history.updated
+    moved = answer.history.is_update
     headings = [answer.by, "‖g‖", "first", "last", *(["‖Δw‖/‖w‖"] if moved else []), "zeros"]
     table = Table(
         [*headings, *(["not finite"] if wrong else [])],
@@ -195,7 +195,7 @@ def data(answer: Training) -> dict[str, Any]:
         "mode": answer.about.mode,
         "by": answer.by,
         "findings": answer.findings,
-        "step": "update" if history.updated else "backward",
+        "step": "update" if history.is_update else "backward",
         "ended": history.ended or None,
         "steps": [_step(s) for s in history.steps],
         "rows": [_row(row) for row in answer.rows],

@@ -113,7 +113,7 @@ class Drawing:
         look, view = self._look, self._fold(forms.NAMED[form])
         subject = forms.Drawable(
             view,
-            colour=lambda: _colouring(view, look.color, self._picture.values),
+            colour=lambda: _choose_colours(view, look.color, self._picture.values),
             explain=self._details,
             file=self._file.replace("\\", "/").rsplit("/", 1)[-1],
             command=self._command,
@@ -175,7 +175,7 @@ def _select_part(view: GraphView, look: Look) -> GraphView:
     return excerpt.focus(shown, select(shown, "--focus", look.focus), look.radius) if look.focus else shown
 
 
-def _colouring(view: GraphView, by: str, values: Mapping[str, float]) -> Colouring | None:
+def _choose_colours(view: GraphView, by: str, values: Mapping[str, float]) -> Colouring | None:
     if by == "role":
         return None
     from .. import colour

@@ -30,7 +30,7 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
     """
     about, story = answer.about, answer.story
     device = story.device
-    groups = story.by(by)
+    groups = story.group_by(by)
     shown = groups[:top] if top else groups
     total = story.total
     parts = [part for part in (FORWARD, BACKWARD) if part in total.parts]

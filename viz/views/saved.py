@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from gradtool.engine.answers.why.folding import WHOLE, folded
+from gradtool.engine.answers.why.folding import WHOLE, fold_names
 from gradtool.engine.core import source
 from gradtool.engine.core.vocabulary import title
 from gradtool.engine.core.wording import NOTHING, command_line, count, shape, size
@@ -106,7 +106,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
 
     alike = _alike(kinds, layer) if len(kinds) > LONG and not top else kinds
     freed, operators, share = story.recomputable
-    peak = name_of(story.at_peak) if story.at_peak is not None else None
+    peak = name_of(story.peak_operation) if story.peak_operation is not None else None
     total = "" if answer.number is None else f"backward pass {answer.number} · "
     total += (
         f"{len(shown)} of {count(len(chosen), 'buffer')} · {size(story.total)} kept for backward · "
@@ -203,7 +203,7 @@ def _cells(runs: list[Any], by_number: dict[int, Any], names: Any, named: Any, l
     several = len(runs) > 1
 
     def each(values: Iterable[str]) -> str:
-        return folded([*dict.fromkeys(filter(None, values))], _TOGETHER if several else WHOLE) or NOTHING
+        return fold_names([*dict.fromkeys(filter(None, values))], _TOGETHER if several else WHOLE) or NOTHING
 
     notes = _several_notes(runs) if several else _notes(b, by_number, names, named)
     notes += ["held anyway"] if b.held else []

@@ -10,10 +10,10 @@ from gradtool.engine.answers import numbers
 from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.stats import Line, Trend
 from gradtool.engine.answers.why.answers import Answer
-from gradtool.engine.answers.why.folding import folded
+from gradtool.engine.answers.why.folding import fold_names
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
-from gradtool.engine.core.wording import NOTHING, command_line, count, dropped_line, finite, number, remove_pass, shape
+from gradtool.engine.core.wording import NOTHING, command_line, count, drop_lines, finite, number, remove_pass, shape
 from gradtool.engine.kinds.names import Names, line_of, runs_data
 from gradtool.engine.questions.stats import Sizes
 
@@ -43,7 +43,7 @@ def view(answer: Sizes) -> View:
     if trend is not None:
         told.append(_trend_note(trend))
     others, others_data = other_losses(about, "stats")
-    told += [*others, *dropped_line(about.dropped), *failure_lines(answer.failure)]
+    told += [*others, *drop_lines(about.dropped), *failure_lines(answer.failure)]
     data = {
         "model": about.file,
         "mode": about.mode,
@@ -97,7 +97,7 @@ def _headlines(answer: Sizes) -> list[str]:
     """
     rows = {x.name for x in answer.lines if x.verdict != numbers.OK}
     return [
-        " · ".join([f"{a.label}: {folded([a.name, *a.also])}", *_sentence(a), *filter(None, [a.source])])
+        " · ".join([f"{a.label}: {fold_names([a.name, *a.also])}", *_sentence(a), *filter(None, [a.source])])
         for a in answer.answers
         if (a.verdict.is_size and a.said) or (a.finding and rows.isdisjoint((a.name, *a.also)))
     ]

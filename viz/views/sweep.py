@@ -95,7 +95,7 @@ def label(row: Row, seeds: bool = True) -> str:
     """Return what distinguishes a point from the others of its model: its data, settings and, of several, its seed."""
     portion = _portion(row)
     parts = [f"{name}={value}" for name, value in row["set"].items()]
-    parts += [portion.shown] if portion is not None else []
+    parts += [portion.display] if portion is not None else []
     return " · ".join([*parts, *([f"seed {row['seed']}"] if seeds or not parts else [])])
 
 
@@ -281,7 +281,7 @@ def _subset(answer: Swept) -> Iterator[str]:
     rows = ", ".join(map(str, found.rows[:MOST])) + ("…" if len(found.rows) > MOST else "")
     alone = "alone gives it" if len(found.rows) == 1 else "together give it, and without any of them it does not come"
     yield f"smallest {found.point.portion.path} row{'s' * (len(found.rows) > 1)} {rows} {alone}"
-    yield f"   of the first batch with it, {found.point.portion.shown}; {count(found.runs, 'more run')}"
+    yield f"   of the first batch with it, {found.point.portion.display}; {count(found.runs, 'more run')}"
     if found.repeated:
         yield "   the model takes batches of one size: the rows were repeated to fill one"
 
@@ -350,7 +350,7 @@ def _data_of_noise(noise: NoiseScale) -> dict[str, Any]:
 
 def command_of(answer: Swept, row: Row) -> str | None:
     """A command that asks the same at one point; None where words cannot say it."""
-    return _command_at(answer, Point.of({**row, "set": row["set"].items(), "chosen": None}))
+    return _command_at(answer, Point.read({**row, "set": row["set"].items(), "chosen": None}))
 
 
 def _command_at(answer: Swept, point: Point) -> str | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradtool.engine.answers.why.answers import GRAD_NONE, GRAD_ZERO, Answer
-from gradtool.engine.answers.why.folding import folded
+from gradtool.engine.answers.why.folding import fold_names
 from gradtool.engine.answers.why.verdicts import Verdict
-from gradtool.engine.core.wording import command_line, count, dropped_line
+from gradtool.engine.core.wording import command_line, count, drop_lines
 from gradtool.engine.questions.why import Verdicts
 
 from .view import Table, View, other_losses
@@ -59,7 +59,7 @@ def _lines(answers: Verdicts, wrong: int, others: Sequence[str]) -> list[str]:
     lines = answer_lines(answers, answers.chosen)
     if answers.failure is not None or answers.chosen:
         return lines[:-1]
-    return [*lines, summary(answers, wrong), *others, *dropped_line(answers.about.dropped)]
+    return [*lines, summary(answers, wrong), *others, *drop_lines(answers.about.dropped)]
 
 
 def answer_lines(answers: Sequence[Answer], chosen: bool) -> list[str]:
@@ -86,14 +86,14 @@ def _fold_lines(answers: Sequence[Answer]) -> list[str]:
     for a in answers:
         names.setdefault(a.label if a.finding else f"{a.label} · no finding", []).extend([a.name, *a.also])
     more = f"and {count(len(answers), 'more answer')} (all of them: --format json)"
-    return [more, *(f"  {label}: {folded(of)}" for label, of in names.items())]
+    return [more, *(f"  {label}: {fold_names(of)}" for label, of in names.items())]
 
 
 def _frozen_lines(answers: Sequence[Answer]) -> str:
     """Nothing is wrong with these: they share a few lines."""
     lines = []
     for a in answers:
-        lines.append(f"{a.label} · no finding: {folded([a.name, *a.also])}")
+        lines.append(f"{a.label} · no finding: {fold_names([a.name, *a.also])}")
         lines += [f"  {a.source}    {a.code}".rstrip()] if a.source else []
         lines += [f"  {s}" for s in a.said] if a.beside else []
     return "\n".join(lines)

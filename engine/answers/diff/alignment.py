@@ -39,7 +39,7 @@ def align(a: Sequence[Hashable], b: Sequence[Hashable], within: Stretch | None =
         if i == j or k == end:
             continue
         # Between them, entries that are unique on both sides divide the rest.
-        anchors = _increasing(_unique(a, b, (i, j, k, end)))
+        anchors = _longest_increase(_unique(a, b, (i, j, k, end)))
         if anchors:
             pairs += anchors
             waiting += gaps(anchors, (i, j, k, end))
@@ -67,7 +67,7 @@ def _unique(a: Sequence[Hashable], b: Sequence[Hashable], within: Stretch) -> li
     return [(n, at[a[n]]) for n in range(i, j) if left[a[n]] == 1 and a[n] in at]
 
 
-def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _longest_increase(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest run of *pairs*, which are in the order of the first, in which the second increases."""
     tops: list[int] = []
     last: list[int] = []

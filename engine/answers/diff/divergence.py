@@ -149,10 +149,12 @@ class _Comparing:
         self.compared += 1
         self.same[a] = _same(first, second)
         if not self.same[a]:
-            self.partings.append(self._parting(a, b, first, second, made))
+            self.partings.append(self._make_parting(a, b, first, second, made))
 
-    def _parting(self, a: int, b: int, first: Any, second: Any, made: tuple[Entry, Entry, str, bool] | None) -> Parting:
-        apart = _measured(first, second)
+    def _make_parting(
+        self, a: int, b: int, first: Any, second: Any, made: tuple[Entry, Entry, str, bool] | None
+    ) -> Parting:
+        apart = _measure(first, second)
         if made is None:
             names = self.before.values[a].name, self.after.values[b].name
             return Parting(*names, "leaf", "", apart, True, (), ())
@@ -172,7 +174,7 @@ class _Comparing:
                 gradients[name] = None
             else:
                 first, second = np.asarray(first), np.asarray(second)
-                gradients[name] = 0.0 if _same(first, second) else _measured(first, second).relative
+                gradients[name] = 0.0 if _same(first, second) else _measure(first, second).relative
         return gradients
 
 
@@ -183,22 +185,22 @@ def _partners(matching: Matching, before: Timeline, after: Timeline) -> dict[int
     """
     partners = dict(matching.operations)
     left, right = (run.entries[o.forward :] for run, o in ((before, matching.before), (after, matching.after)))
-    loose, loose_after = ([e for e in entries if _differentiated(e) < 0] for entries in (left, right))
+    loose, loose_after = ([e for e in entries if _forward_operator(e) < 0] for entries in (left, right))
     aligned = align([e.type for e in loose], [e.type for e in loose_after])
     partners.update((loose[n].index, loose_after[m].index) for n, m in aligned)
     waiting: dict[tuple[int, str], deque[int]] = {}
     for entry in right:
-        if _differentiated(entry) >= 0:
+        if _forward_operator(entry) >= 0:
             waiting.setdefault((entry.pair, entry.type), deque()).append(entry.index)
     for entry in left:
-        pair = partners.get(_differentiated(entry))
+        pair = partners.get(_forward_operator(entry))
         others = waiting.get((pair, entry.type)) if pair is not None else None
         if others:
             partners[entry.index] = others.popleft()
     return partners
 
 
-def _differentiated(entry: Entry) -> int:
+def _forward_operator(entry: Entry) -> int:
     """The operator that a gradient operator differentiates; :data:`NOBODY` for others, whose pair comes after them."""
     return entry.pair if entry.backward and entry.pair < entry.index else NOBODY
 
@@ -217,7 +219,7 @@ def _inexact(array: Any) -> bool:
     return bool(array.dtype.kind in "fc")
 
 
-def _measured(first: Any, second: Any) -> Distance:
+def _measure(first: Any, second: Any) -> Distance:
     if first.shape != second.shape:
         elements = max(first.size, second.size)
         return Distance(elements, elements, float("inf"), None, (first.shape, second.shape))
@@ -240,11 +242,11 @@ def _ulps(first: Any, second: Any) -> int | None:
         return None
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return None
-    a, b = _ordered(first), _ordered(second)
+    a, b = _order_floats(first), _order_floats(second)
     return int(np.where(a > b, a - b, b - a).max())
 
 
-def _ordered(array: Any) -> Any:
+def _order_floats(array: Any) -> Any:
     """Whole numbers from 0 on in the order of the floats, one for each."""
     size = array.dtype.itemsize
     whole = np.ascontiguousarray(array).reshape(-1).view(f"u{size}").astype(np.uint64)

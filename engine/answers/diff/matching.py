@@ -61,15 +61,15 @@ def match(before: Outline, after: Outline) -> Matching:
     frozen = {n for n in named if _is_frozen(before, after, n) or _is_frozen(after, before, n)}
     known = frozenset(named - frozen)
     # What one side records for leaves alone that are frozen on the other has no partner there.
-    recorded_before = _recorded_for(before, {n for n in named if _is_frozen(before, after, n)})
-    recorded_after = _recorded_for(after, {n for n in named if _is_frozen(after, before, n)})
+    recorded_before = _find_record_only(before, {n for n in named if _is_frozen(before, after, n)})
+    recorded_after = _find_record_only(after, {n for n in named if _is_frozen(after, before, n)})
     a = [n for n in range(before.forward) if n not in recorded_before]
     b = [n for n in range(after.forward) if n not in recorded_after]
     marks, marks_after = _upstream(before, known), _upstream(after, known)
     fine, coarse = (zip(*keys, strict=True) for keys in _both(before, after, known, marks, marks_after))
     pairs = _align(a, b, fine, [])
     # What reads the same parameters is the same operator, wherever it stands.
-    elsewhere = _reordered(before, after, known, {a[n]: b[m] for n, m in pairs}, (a, b))
+    elsewhere = _match_reordered(before, after, known, {a[n]: b[m] for n, m in pairs}, (a, b))
     taken = {*elsewhere}, {*elsewhere.values()}
     pairs = _align(a, b, coarse, pairs, taken)
     operations = {a[n]: b[m] for n, m in pairs} | elsewhere
@@ -104,7 +104,7 @@ def _align(
     return pairs
 
 
-def _reordered(
+def _match_reordered(
     before: Outline,
     after: Outline,
     known: frozenset[str],
@@ -131,10 +131,10 @@ def _once(outline: Outline, known: frozenset[str], operators: Iterable[int]) -> 
 
 def _is_frozen(outline: Outline, other: Outline, name: str) -> bool:
     """Return whether a leaf takes gradients in *outline* and none in *other*."""
-    return other.leaves[name].frozen and not outline.leaves[name].frozen
+    return other.leaves[name].is_frozen and not outline.leaves[name].is_frozen
 
 
-def _recorded_for(outline: Outline, frozen: Collection[str]) -> set[int]:
+def _find_record_only(outline: Outline, frozen: Collection[str]) -> set[int]:
     """Forward operators through which gradients go to leaves among *frozen* and to no others, of a recorded graph."""
     if not frozen or outline.mode != "eager":
         return set()
@@ -149,7 +149,7 @@ def _takes_gradients(outline: Outline, operand: OutlineOperand, made: Sequence[b
     if operand.maker != NOTHING:
         return made[operand.maker]
     leaf = outline.leaves[operand.tensor]
-    return leaf.role != CONSTANT and not leaf.frozen and operand.tensor not in frozen
+    return leaf.role != CONSTANT and not leaf.is_frozen and operand.tensor not in frozen
 
 
 def _same_kind(leaf: OutlineLeaf, other: OutlineLeaf | None) -> bool:

@@ -18,7 +18,7 @@ from .outline import (
     OutlineOperation,
     attributes_of,
 )
-from .reduced import called
+from .reduced import leaf_names
 
 Plain = Callable[[Any], Any]
 """What makes of an attribute's value one of JSON's types."""
@@ -61,7 +61,7 @@ def operations(
 def outline(graph: TapeGraph, title: str, plain: Plain) -> Outline:
     """The outline of a graph of which nothing else is known: leaves are called by their paths."""
     losses = [n.name for n in graph.view.nodes if n.role == "loss"]
-    paths = called({n.id: n.name for n in graph.view.nodes if n.role in ("parameter", "leaf")})
+    paths = leaf_names({n.id: n.name for n in graph.view.nodes if n.role in ("parameter", "leaf")})
 
     def leaf(node: NodeView) -> OutlineLeaf:
         role = {"parameter": PARAMETER, "leaf": DATA}.get(node.role, CONSTANT)

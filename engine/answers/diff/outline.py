@@ -103,7 +103,7 @@ class OutlineLeaf:
         return _LINE.sub("", self.gradient)
 
     @property
-    def frozen(self) -> bool:
+    def is_frozen(self) -> bool:
         """Return whether it takes no gradient by itself, wherever it is used."""
         return self.gradient.startswith(("frozen", *_STOPPED))
 

@@ -13,13 +13,13 @@ def comparable(before: Outline, after: Outline) -> tuple[Outline, Outline]:
     """Two outlines with what both tell: as they are, unless one is of a graph that was recorded alone."""
     if before.recorded == after.recorded or "static" in (before.mode, after.mode):
         return before, after
-    return (before, reduced(after)) if before.recorded else (reduced(before), after)
+    return (before, reduce_outline(after)) if before.recorded else (reduce_outline(before), after)
 
 
-def reduced(outline: Outline) -> Outline:
+def reduce_outline(outline: Outline) -> Outline:
     """The outline as the recorded graph alone would have told it."""
     read = {o.tensor: None for op in outline.operations for o in op.operands if o.maker == NOTHING}
-    paths = called({name: outline.leaves[name].path for name in read if outline.leaves[name].path})
+    paths = leaf_names({name: outline.leaves[name].path for name in read if outline.leaves[name].path})
     names: dict[str, str] = {}
     leaves: dict[str, OutlineLeaf] = {}
     for name in read:
@@ -37,7 +37,7 @@ def reduced(outline: Outline) -> Outline:
     return replace(outline, operations=operations, leaves=leaves, settings={}, recorded=True)
 
 
-def called(paths: Mapping[str, str]) -> Mapping[str, str]:
+def leaf_names(paths: Mapping[str, str]) -> Mapping[str, str]:
     """Return what the leaves of a graph are called by their paths: the path in the layer, where no other leaf has that.
 
     Args:

@@ -262,7 +262,7 @@ def _several(kind: str, outline: Outline, group: Sequence[int]) -> Change:
     names = [op.name for op in operations]
     layer = _common(op.layer for op in operations if op.layer)
     where = f" in layer {layer}" if layer else ""
-    text = f"{_listed(names)} {kind}{where}"
+    text = f"{_list_names(names)} {kind}{where}"
     source = next((op.source for op in operations if op.source), "")
     if kind == "added":
         return Change(kind, text, [], names, "", source, layer)
@@ -276,7 +276,7 @@ def _common(layers: Iterable[str]) -> str:
     return ".".join(parts[0] for parts in same)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     if len(names) <= _NAMES:
         return ", ".join(names)
     return f"{', '.join(names[:_NAMES])} and {len(names) - _NAMES} more"
@@ -303,8 +303,8 @@ def _find_rewiring(matching: Matching, left: OutlineOperation, right: OutlineOpe
         said = _elsewhere(matching, was, now)
         if said:
             yield said
-    fewer = _lasting(left, matching.operations, matching.before, matching.leaves, matching.after)
-    more = _lasting(right, matching.back, matching.after, matching.leaves_back, matching.before)
+    fewer = _count_lasting(left, matching.operations, matching.before, matching.leaves, matching.after)
+    more = _count_lasting(right, matching.back, matching.after, matching.leaves_back, matching.before)
     if fewer != more and len(left.operands) != len(right.operands) and left.type == right.type:
         yield f"reads {len(right.operands)} tensors, read {len(left.operands)}"
 
@@ -336,7 +336,7 @@ def _constants(matching: Matching, was: OutlineOperand, now: OutlineOperand) -> 
     return matching.before.leaves[was.tensor].role == matching.after.leaves[now.tensor].role == CONSTANT
 
 
-def _lasting(
+def _count_lasting(
     op: OutlineOperation, matched: Mapping[int, int], outline: Outline, leaves: Mapping[str, str], other: Outline
 ) -> int:
     """Return how many operands must be there on the other side.
@@ -350,7 +350,7 @@ def _lasting(
             continue
         partner = other.leaves.get(leaves.get(operand.tensor, ""))
         constant = outline.leaves[operand.tensor].role == CONSTANT
-        count += not constant and not (partner is not None and partner.frozen)
+        count += not constant and not (partner is not None and partner.is_frozen)
     return count
 
 
@@ -411,7 +411,7 @@ def _gradients(matching: Matching) -> Iterator[Change]:
             text = f"{other.name} gets no gradient any more: {other.gradient}"
         else:
             text = f"{other.name}: {leaf.gradient} → {other.gradient}"
-        kind = "frozen" if leaf.frozen != other.frozen and "ok" in (leaf.gradient, other.gradient) else "gradient"
+        kind = "frozen" if leaf.is_frozen != other.is_frozen and "ok" in (leaf.gradient, other.gradient) else "gradient"
         yield Change(kind, text, [name], [other.name], leaf.source, other.source)
 
 

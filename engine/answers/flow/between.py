@@ -12,8 +12,8 @@ from ...core import watch
 from ...runs.branch import Branch, disable_breakpoints
 from ...runs.repeating import find_stop
 from ...runs.timeline import NOBODY, Entry, FixedOperand, Timeline
-from .perturb import changed
-from .spread import Array, Spread, differing, upstream
+from .perturb import alter
+from .spread import Array, Spread, find_differences, upstream
 
 YES: Final = "yes"
 NO: Final = "no"
@@ -43,7 +43,7 @@ class ValueInfluence:
     why: str = ""
 
 
-def between(run: Timeline, source: int, at: Index | None, target: int, of: Index | None) -> ValueInfluence:
+def find_influence(run: Timeline, source: int, at: Index | None, target: int, of: Index | None) -> ValueInfluence:
     """Return whether the elements *of* one value differ where those *at* another are changed.
 
     A change that shows nothing is tried again, larger and with other numbers: a relu may have hidden it.
@@ -59,21 +59,21 @@ def between(run: Timeline, source: int, at: Index | None, target: int, of: Index
     stop = find_stop(run, (source,), (target,))
     if stop is not None:
         return ValueInfluence(UNKNOWN, end=stop.entry, why=str(stop))
-    array = np.asarray(Branch(run).made(source))
+    array = np.asarray(Branch(run).make(source))
     where = np.zeros(array.shape, bool)
     where[() if at is None else at] = True
     last = ValueInfluence(UNKNOWN, why="it holds one value only, and no other one is known that the model takes")
     for trial, size in enumerate((1.0, 1.0, 10.0)):
-        other = changed(array, where, np.random.default_rng(trial), size)
+        other = alter(array, where, np.random.default_rng(trial), size)
         if np.array_equal(other, array):
             continue
-        last = _seen(Spread(run, {source: other}, (target,), computed=True), source, target, of)
+        last = _read_influence(Spread(run, {source: other}, (target,), computed=True), source, target, of)
         if last.answer != NO:
             break
     return last
 
 
-def _seen(spread: Spread, source: int, target: int, of: Index | None) -> ValueInfluence:
+def _read_influence(spread: Spread, source: int, target: int, of: Index | None) -> ValueInfluence:
     mask = spread.masks.get(target)
     if mask is None and spread.stops:
         stop = spread.stops[0]
@@ -88,7 +88,7 @@ def _seen(spread: Spread, source: int, target: int, of: Index | None) -> ValueIn
         return ValueInfluence(NO, 0.0, (0, asked.size), why="other elements of it differ, and not those asked for")
     wanted = np.zeros(mask.shape, bool)
     wanted[index] = asked
-    before, after = (np.asarray(v)[index] for v in (spread.before(target), spread.after(target)))
+    before, after = (np.asarray(v)[index] for v in (spread.value_before(target), spread.value_after(target)))
     return ValueInfluence(
         YES, _largest(before, after), (int(asked.sum()), asked.size), _back(spread, source, target, wanted)
     )
@@ -117,11 +117,11 @@ def _back(spread: Spread, source: int, number: int, asked: Array) -> list[Entry]
         number, before = _carrier(spread, entry, number, asked), number
         if number == before:
             break
-        asked = _narrowed(spread.masks[number], asked)
+        asked = _narrow(spread.masks[number], asked)
     return path[::-1]
 
 
-def _narrowed(mask: Array, asked: Array) -> Array:
+def _narrow(mask: Array, asked: Array) -> Array:
     """Return what differs of an operand in the rows that the asked elements of the result are in, if anything does."""
     axes = 0
     for one, two in zip(mask.shape, asked.shape, strict=False):
@@ -139,7 +139,7 @@ def _carrier(spread: Spread, entry: Entry, number: int, asked: Array) -> int:
     outs = [n for _, n in entry.outs]
     if len(operands) < 2 or entry.kernel is None or number not in outs:
         return operands[0] if operands else number
-    if any(np.shape(spread.before(n)) != np.shape(spread.after(n)) for n in operands):
+    if any(np.shape(spread.value_before(n)) != np.shape(spread.value_after(n)) for n in operands):
         return operands[0]  # selected by other values: with what was selected before it does not go together
     for operand in operands:
         given = [_only(spread, o, operand) for o in entry.operands]
@@ -148,7 +148,7 @@ def _carrier(spread: Spread, entry: Entry, number: int, asked: Array) -> int:
                 result = entry.kernel(*given)[outs.index(number)]
         except (ValueError, IndexError):
             continue  # sizes that have changed, and what has them, are taken together only
-        if differing(spread.before(number), result)[asked].any():
+        if find_differences(spread.value_before(number), result)[asked].any():
             return operand
     return operands[0]
 
@@ -161,4 +161,4 @@ def _only(spread: Spread, operand: Any, changed: int) -> Any:
         return operand.value
     if operand is None:
         return None
-    return spread.after(operand) if operand == changed else spread.before(operand)
+    return spread.value_after(operand) if operand == changed else spread.value_before(operand)

@@ -25,7 +25,7 @@ class FactKind(enum.Enum):
     SINGULAR = "an operator can come to a singular point"
 
     @property
-    def of_calls(self) -> bool:
+    def is_of_calls(self) -> bool:
         """Return whether it is seen where layers are called, and nowhere else."""
         return self not in _OF_PASSES
 
@@ -81,6 +81,6 @@ class FlowStory:
     calls: list[str] = field(default_factory=list)
     no_calls: str = ""
 
-    def of(self, kind: FactKind) -> list[Fact]:
+    def select(self, kind: FactKind) -> list[Fact]:
         """The facts of one kind."""
         return [f for f in self.facts if f.kind is kind]

@@ -165,7 +165,8 @@ def _log_at_zero(scene: RunFacts, entry: Entry) -> Hazard | None:
     maker = scene.maker(number)
     if maker is None or scene.sign(number) is not Sign.FROM_ZERO:
         return None
-    said = f"{entry.type} of what {_made(maker)} makes, which can be 0: it is -inf there, and its gradient infinite"
+    what = f"{entry.type} of what {_describe_maker(maker)} makes"
+    said = f"{what}, which can be 0: it is -inf there, and its gradient infinite"
     return Hazard(said, "add an epsilon inside, log(x + 1e-8), or clip at a small positive number", number)
 
 
@@ -186,7 +187,7 @@ def _softmax_by_hand(scene: RunFacts, entry: Entry) -> Hazard | None:
     return Hazard(said, "softmax(x), which subtracts the largest first", above.inputs[0])
 
 
-def _by_length(scene: RunFacts, entry: Entry) -> Hazard | None:
+def _find_length(scene: RunFacts, entry: Entry) -> Hazard | None:
     """``x / x.norm()`` and ``x / x.std()``."""
     if len(entry.inputs) != 2:
         return None
@@ -194,7 +195,7 @@ def _by_length(scene: RunFacts, entry: Entry) -> Hazard | None:
     maker = scene.maker(number)
     if maker is None or scene.sign(number) is not Sign.FROM_ZERO or kind(maker) not in _LENGTHS:
         return None
-    said = f"division by {_made(maker)}, which can be 0: 0 / 0 is NaN"
+    said = f"division by {_describe_maker(maker)}, which can be 0: 0 / 0 is NaN"
     return Hazard(said, _LENGTHS[kind(maker)], number)
 
 
@@ -278,7 +279,8 @@ def _root_at_zero(scene: RunFacts, entry: Entry) -> Hazard | None:
         return Hazard(said, "abs(x)", number)
     if scene.sign(number) is not Sign.FROM_ZERO:
         return None
-    said = f"{entry.type} of what {_made(maker)} makes, which can be 0: its gradient is infinite there, and 0·∞ is NaN"
+    what = f"{entry.type} of what {_describe_maker(maker)} makes"
+    said = f"{what}, which can be 0: its gradient is infinite there, and 0·∞ is NaN"
     return Hazard(said, "add an epsilon inside of the root, sqrt(x + 1e-8)", number)
 
 
@@ -365,7 +367,7 @@ def _branch(scene: RunFacts, entry: Entry) -> Hazard | None:
 _SINGULAR = frozenset(["log", "log2", "log10", "sqrt", "rsqrt", "reciprocal", "elementwise_div", "pow", "acos", "asin"])
 
 
-def _made(maker: Entry) -> str:
+def _describe_maker(maker: Entry) -> str:
     return (
         "a sum or mean of squares" if kind(maker) in ("reduce_sum", "reduce_mean", "mean", "sum") else f"{maker.type}"
     )
@@ -375,7 +377,7 @@ _LOGS = (_log_of_probability, _log_of_sum_of_exp, _log_at_zero)
 _LOOKS: Mapping[str, tuple[Look, ...]] = {
     **dict.fromkeys(("log", "log2", "log10"), _LOGS),
     **dict.fromkeys(("sqrt", "rsqrt", "pow"), (_root_at_zero,)),
-    **dict.fromkeys(("elementwise_div",), (_softmax_by_hand, _by_length)),
+    **dict.fromkeys(("elementwise_div",), (_softmax_by_hand, _find_length)),
     **dict.fromkeys(("acos", "asin"), (_angle,)),
     "where": (_branch,),
     "atan2": (_turn,),

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.errors import GradtoolError
 from .fact import Fact, FactKind
 from .order import triangle
-from .perturb import at, changed
+from .perturb import alter, mask_at
 from .probe import Probe, any_differs
 from .sizes import measure
 from .spread import Array
@@ -21,7 +21,7 @@ MOST_COLUMNS = 512
 """Features of an input that are looked at one by one."""
 
 
-def without(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
+def find_unused(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
     """The inputs, and the columns of inputs, that make no difference however they are changed."""
     if not all(np.isfinite(o).all() for o in probe.outputs if o.dtype.kind in "fc"):
         unchecked.append(f"what has an influence on {probe.name}: its output is not finite")
@@ -63,13 +63,13 @@ def _influences(probe: Probe, index: int, where: Array, rng: np.random.Generator
 
 def _again(probe: Probe, index: int, other: Array, seed: int) -> bool:
     """Return whether there is an influence with other random numbers, and parameters that are slightly others."""
-    with probe.jittered(seed):
+    with probe.jitter(seed):
         return any_differs(_unequal(probe.run(seed=seed), probe.run({index: other}, seed=seed)))
 
 
 def _others(array: Array, where: Array, rng: np.random.Generator) -> Iterator[Array]:
     for size in (1.0, 10.0) if array.dtype.kind == "f" else (1.0,):
-        yield changed(array, where, rng, size)
+        yield alter(array, where, rng, size)
     if array.dtype.kind in "iu" and np.unique(array).size < 2:
         lower = array.copy()
         lower[where] = np.maximum(array[where] - 1, 0) if array.size else 0
@@ -92,7 +92,7 @@ def _whole(probe: Probe, index: int, rng: np.random.Generator) -> Fact:
     message = f"{x.name} has no influence on the output of {probe.name}"
     if probe.recording.inputs[index] is None:
         return Fact(FactKind.WITHOUT, x.name, f"{message}: no operator reads it", probe.loc)
-    other = changed(x.array, np.ones(x.array.shape, bool), rng)
+    other = alter(x.array, np.ones(x.array.shape, bool), rng)
     end = probe.recording.spread({index: other}).dies_at
     influence = measure(x.name, [(x.array, other)], "the output", ())
     if end is None:
@@ -116,7 +116,7 @@ def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fac
     still = probe.still(index, axis, rng)
     if still is None or not still.any():
         return  # no gradient comes back at all: that its elements matter is known, and not which
-    columns = [c for c in np.flatnonzero(still) if _influences(probe, index, at(x.array, axis, c), rng) is False]
+    columns = [c for c in np.flatnonzero(still) if _influences(probe, index, mask_at(x.array, axis, c), rng) is False]
     if columns:
         named = ", ".join(map(str, columns[:8])) + (" …" if len(columns) > 8 else "")
         what = f"feature {named}" if len(columns) == 1 else f"features {named}"
@@ -140,23 +140,23 @@ def _is_compared(probe: Probe, index: int) -> bool:
 _COMPARING = frozenset(("greater_than", "greater_equal", "less_than", "less_equal", "gt", "ge", "lt", "le", "sign"))
 
 
-def padding(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
+def find_padding(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
     """The inputs whose padding, by a mask or by lengths beside them, reaches outputs of what is no padding.
 
     A mask that hides one of several inputs is that one's: the others may be sequences of their own.
     """
     for m, mask in enumerate(probe.inputs):
-        for hidden in _hidden(mask.name, mask.array):
+        for hidden in _find_hidden(mask.name, mask.array):
             rest = [
                 i
                 for i, x in enumerate(probe.inputs)
                 if i != m and x.array.dtype.kind != "b" and x.array.shape[:2] == hidden[0].shape
             ]
             if rest and all(_reaches(probe, i, m, places, rng) for i in rest for places in hidden):
-                yield from (_padded(probe, i, m, hidden[0], rng) for i in rest)
+                yield from (_check_padding(probe, i, m, hidden[0], rng) for i in rest)
 
 
-def _hidden(name: str, array: Array) -> Iterator[list[Array]]:
+def _find_hidden(name: str, array: Array) -> Iterator[list[Array]]:
     """Yield the elements that a mask of samples and steps may hide, by each of the two readings of its values.
 
     What is not called so is taken for one where it is no integer, as numbers of segments are, and tells the beginning
@@ -185,18 +185,18 @@ def _reaches(probe: Probe, index: int, mask: int, places: Array, rng: np.random.
     The mask stays as it is, also where it is computed from what changes: ``tokens != 0``.
     """
     array = probe.inputs[index].array
-    differences = probe.differences({index: changed(array, _over(places, array), rng), mask: probe.inputs[mask].array})
+    differences = probe.differences({index: alter(array, _widen(places, array), rng), mask: probe.inputs[mask].array})
     for output in differences:
         if not output.ndim:
             continue  # a loss, which may well be over all places
         if output.shape[:2] == places.shape:
-            output = output & ~_over(places, output)
+            output = output & ~_widen(places, output)
         if output.any():
             return True
     return False
 
 
-def _over(places: Array, array: Array) -> Array:
+def _widen(places: Array, array: Array) -> Array:
     """*places*, of samples and steps, as a mask of an array with more axes."""
     return np.broadcast_to(places.reshape(places.shape + (1,) * (array.ndim - 2)), array.shape).copy()
 
@@ -209,12 +209,12 @@ def _gets_out(mask: Array, places: Array) -> bool:
     if not steps:
         return bool(mask.any())
     by_step = np.moveaxis(mask, steps[0], 1)
-    return bool((by_step & ~_over(places, by_step)).any())
+    return bool((by_step & ~_widen(places, by_step)).any())
 
 
-def _padded(probe: Probe, index: int, mask: int, places: Array, rng: np.random.Generator) -> Fact:
+def _check_padding(probe: Probe, index: int, mask: int, places: Array, rng: np.random.Generator) -> Fact:
     x = probe.inputs[index]
-    other = changed(x.array, _over(places, x.array), rng)
+    other = alter(x.array, _widen(places, x.array), rng)
     spread = probe.recording.spread({index: other})
     pairs = zip(probe.outputs, probe.run({index: other}), strict=False)
     came = [_hide_places(places, a, b) for a, b in pairs if a.ndim and a.shape == b.shape]
@@ -239,5 +239,5 @@ def _hide_places(places: Array, before: Array, after: Array) -> tuple[Array, Arr
     """Return what an output gives beside the *places* of samples and steps, before a change and after it."""
     if before.shape[:2] != places.shape:
         return before, after
-    inside = _over(places, before)
+    inside = _widen(places, before)
     return np.where(inside, 0, before), np.where(inside, 0, after)

@@ -11,7 +11,7 @@ import numpy as np
 from ...core import source
 from ...runs.timeline import NOBODY, Entry, Timeline
 from .fact import Fact, FactKind
-from .perturb import swapped
+from .perturb import swap
 from .sizes import ChangeSize, measure
 from .spread import Array, Spread, upstream
 
@@ -58,11 +58,11 @@ class Compared:
 def leaks(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
     """The labels of classes that reach the prediction, through operators or as a column of the data."""
     for compared in find_label_comparisons(run):
-        fact = _reaching(run, compared, unchecked) or _column(run, compared)
+        fact = _find_leak(run, compared, unchecked) or _column(run, compared)
         if fact is not None:
             yield fact
     for compared in _forecasts(run):
-        fact = _reaching(run, compared, unchecked)
+        fact = _find_leak(run, compared, unchecked)
         if fact is not None:
             yield fact
             return  # further terms of the loss say the same
@@ -145,7 +145,7 @@ def _combines(run: Timeline, entry: Entry) -> bool:
     return sum(size > 1 for size in sizes) > 1
 
 
-def _reaching(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact | None:
+def _find_leak(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact | None:
     """The fact that a change of the label changes the prediction for the same sample, where other data is read, too."""
     root = run.store.get(compared.root) if compared.root in run.store else None
     if root is None or not np.asarray(root).size:
@@ -158,7 +158,7 @@ def _reaching(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact |
     for place in rng.permutation(array.size)[:_TRIES]:
         where = np.zeros(array.shape, bool)
         where.reshape(-1)[place] = True
-        other = 1 - array if array.dtype.kind == "f" else swapped(array, where, rng)
+        other = 1 - array if array.dtype.kind == "f" else swap(array, where, rng)
         if array.dtype.kind == "f":
             other = np.where(where, other, array).astype(array.dtype)
         if np.array_equal(other, array):
@@ -251,7 +251,7 @@ def _fact(run: Timeline, compared: Compared, spread: Spread) -> Fact:
 
 def _measure(spread: Spread, compared: Compared, name: str) -> ChangeSize:
     """Return how much a change of the label changes the prediction."""
-    given, came = ((spread.before(n), spread.after(n)) for n in (compared.root, compared.prediction))
+    given, came = ((spread.value_before(n), spread.value_after(n)) for n in (compared.root, compared.prediction))
     return measure(name if compared.is_of_numbers else "the label", [given], "the prediction", [came])
 
 

@@ -12,7 +12,7 @@ from ...runs.timeline import Timeline
 from .fact import Fact, FactKind
 from .labels import LEAST_BITS, Compared, find_label_comparisons
 from .order import find_meeting
-from .perturb import at, swapped
+from .perturb import mask_at, swap
 from .sizes import measure
 from .spread import Array, Spread, upstream
 
@@ -69,7 +69,7 @@ def _judge(run: Timeline, compared: Compared, number: int, unchecked: list[str])
     """Return the fact that a change of the last step of an input changes predictions for earlier ones."""
     array = np.asarray(run.store.get(number))
     steps = array.shape[1]
-    other = swapped(array, at(array, 1, steps - 1), np.random.default_rng(0))
+    other = swap(array, mask_at(array, 1, steps - 1), np.random.default_rng(0))
     if np.array_equal(other, array):
         return None
     spread = Spread(run, {number: other}, (compared.prediction,), computed=True)
@@ -85,7 +85,7 @@ def _judge(run: Timeline, compared: Compared, number: int, unchecked: list[str])
     before = int(np.flatnonzero(by_step[: steps - 1])[-1])
     place = find_meeting(spread, steps, steps - 1) or compared.entry
     name = run.values[number].name or "the input"
-    came = spread.before(compared.prediction), spread.after(compared.prediction)
+    came = spread.value_before(compared.prediction), spread.value_after(compared.prediction)
     influence = measure(f"step {steps - 1}", [(array, other)], "the predictions", [came])
     return Fact(
         FactKind.FUTURE,

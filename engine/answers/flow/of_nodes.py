@@ -17,7 +17,7 @@ from ...view.graph import FORWARD
 _GUARD = np.full((), 2.0)
 
 
-def recorded(roots: Sequence[Tensor], title: str) -> tuple[Timeline, list[int]]:
+def record_nodes(roots: Sequence[Tensor], title: str) -> tuple[Timeline, list[int]]:
     """Return the calls behind *roots* as entries, and the numbers of the leaves that take gradients.
 
     Of an operand that gets no gradient the value is not known: it is taken for a positive number, which may be a guard.

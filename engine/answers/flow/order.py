@@ -17,7 +17,7 @@ from ...core.source import Location
 from ...runs.branch import Branch
 from ...runs.timeline import Entry, Timeline
 from .fact import Fact, FactKind
-from .perturb import at, changed
+from .perturb import alter, mask_at
 from .predictions import downstream
 from .probe import Probe
 from .sizes import measure
@@ -59,7 +59,7 @@ def future(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
     masks = [m for s in pairs for m in _masks(probe, s.steps)]
     # Of several that are made of each other, the first is the cause, and the last says most surely what it hides.
     mask = replace(masks[0], is_off=any(m.is_off for m in masks)) if masks else None
-    facts = [(s, _seen(probe, s, rng)) for s in pairs]
+    facts = [(s, _find_sight(probe, s, rng)) for s in pairs]
     # A decoder's outputs see all of what was encoded, and may not see what they are to say themselves.
     hidden = [s for s, seen in facts if seen is None] if mask is not None and len({s.index for s in pairs}) > 1 else []
     if any(_reaches(probe, s, rng) for s in hidden):
@@ -72,15 +72,15 @@ def future(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
 def _reaches(probe: Probe, s: Sequence, rng: np.random.Generator) -> bool:
     """Return whether the output depends on the input at all; logits do not on the targets of their loss."""
     array = probe.inputs[s.index].array
-    other = changed(array, np.ones(array.shape, bool), rng)
+    other = alter(array, np.ones(array.shape, bool), rng)
     return bool(probe.differences({s.index: other})[s.output].any())
 
 
-def _seen(probe: Probe, s: Sequence, rng: np.random.Generator) -> tuple[int, int] | None:
+def _find_sight(probe: Probe, s: Sequence, rng: np.random.Generator) -> tuple[int, int] | None:
     """A step whose change reaches the output of an earlier one, and that one; None where there is none."""
     array = probe.inputs[s.index].array
     for step in sorted({1, s.steps // 2, s.steps - 1} - {0}):
-        other = changed(array, at(array, s.axis, step), rng)
+        other = alter(array, mask_at(array, s.axis, step), rng)
         if np.array_equal(other, array):
             continue
         difference = np.moveaxis(probe.differences({s.index: other})[s.output], s.axis, 0)
@@ -99,7 +99,7 @@ def _fact(
 ) -> Fact:
     step, before = seen
     array = probe.inputs[s.index].array
-    spread = probe.recording.spread({s.index: changed(array, at(array, s.axis, step), rng)})
+    spread = probe.recording.spread({s.index: alter(array, mask_at(array, s.axis, step), rng)})
     place = find_meeting(spread, s.steps, step)
     where = "" if place is None else f" through {place.type}"
     said = []
@@ -109,7 +109,7 @@ def _fact(
     if mask is not None and mask.is_off and mask.loc:
         said.append(f"it is seen first at {source.short(loc)}")
         loc = mask.loc
-    other = changed(array, at(array, s.axis, step), np.random.default_rng(0))
+    other = alter(array, mask_at(array, s.axis, step), np.random.default_rng(0))
     came = [np.moveaxis(a, s.axis, 0)[before] for a in (probe.outputs[s.output], probe.run({s.index: other})[s.output])]
     influence = measure(f"step {step}", [(array, other)], f"the output at step {before}", [(came[0], came[1])])
     said.append(influence.sentence)
@@ -162,7 +162,7 @@ def _masks(probe: Probe, steps: int) -> Iterator[TriangularMask]:
     run = probe.recording.timeline
     fed = {n for n in probe.recording.inputs if n is not None}
     depends = downstream(run, fed)
-    used = upstream(run, _hiding(run, depends))
+    used = upstream(run, _find_masks(run, depends))
     for number, value in enumerate(run.values):
         if number not in used or number in depends or value.role == "parameter" or number not in run.store:
             continue
@@ -175,7 +175,7 @@ def _masks(probe: Probe, steps: int) -> Iterator[TriangularMask]:
             yield TriangularMask(f"there is {how}", loc, is_off(np.asarray(array)))
 
 
-def _hiding(run: Timeline, depends: set[int]) -> Iterator[int]:
+def _find_masks(run: Timeline, depends: set[int]) -> Iterator[int]:
     """Yield masks that hide a triangle of values that depend on the inputs; distances of steps hide nothing."""
     branch = Branch(run)
     met = (n for e in run.entries if not e.backward and not depends.isdisjoint(e.inputs) for n in e.inputs)
@@ -183,7 +183,7 @@ def _hiding(run: Timeline, depends: set[int]) -> Iterator[int]:
         if number in depends:
             continue
         with contextlib.suppress(FixedError):  # nobody holds it any more, or it cannot be computed again
-            if _hides_a_triangle(branch.made(number)):
+            if _hides_a_triangle(branch.make(number)):
                 yield number
 
 

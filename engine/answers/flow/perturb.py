@@ -23,7 +23,7 @@ def noisy(array: Array, where: Any, rng: np.random.Generator, size: float = 1.0)
     return other
 
 
-def swapped(array: Array, where: Any, rng: np.random.Generator) -> Array:
+def swap(array: Array, where: Any, rng: np.random.Generator) -> Array:
     """Integers at *where*, each replaced by a different one of those that the array holds, where there are two."""
     values = np.unique(array)
     other = array.copy()
@@ -35,7 +35,7 @@ def swapped(array: Array, where: Any, rng: np.random.Generator) -> Array:
     return other
 
 
-def changed(array: Array, where: Any, rng: np.random.Generator, size: float = 1.0) -> Array:
+def alter(array: Array, where: Any, rng: np.random.Generator, size: float = 1.0) -> Array:
     """*array* with other values at *where*: noise on numbers, other values of those it holds, truth turned round."""
     if array.dtype.kind == "f":
         return noisy(array, where, rng, size)
@@ -43,10 +43,10 @@ def changed(array: Array, where: Any, rng: np.random.Generator, size: float = 1.
         other = array.copy()
         other[where] = ~array[where]
         return other
-    return swapped(array, where, rng)
+    return swap(array, where, rng)
 
 
-def at(array: Array, axis: int, index: Any) -> Array:
+def mask_at(array: Array, axis: int, index: Any) -> Array:
     """A mask of the elements at *index* of *axis*."""
     mask = np.zeros(array.shape, bool)
     mask[(slice(None),) * axis + (index,)] = True

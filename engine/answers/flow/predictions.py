@@ -51,7 +51,7 @@ def downstream(
     return reached
 
 
-def predicted(run: Timeline, learned: Collection[int]) -> Predicted:
+def find_predictions(run: Timeline, learned: Collection[int]) -> Predicted:
     """Return what is predicted, found by going back from the loss.
 
     Args:
@@ -61,7 +61,7 @@ def predicted(run: Timeline, learned: Collection[int]) -> Predicted:
         return Predicted()
     moving = downstream(run, learned, _passes_gradients(run))
     data = _data(run, learned)
-    outputs = _compared(run, moving, data)
+    outputs = _find_targets(run, moving, data)
     labelled = bool(outputs)
     if not labelled:
         outputs = _rowwise(run, moving, data)
@@ -110,7 +110,7 @@ def _walk(run: Timeline, moving: set[int], ends: Callable[[int, Entry], bool]) -
                 todo.append(n)
 
 
-def _compared(run: Timeline, moving: set[int], data: set[int]) -> list[int]:
+def _find_targets(run: Timeline, moving: set[int], data: set[int]) -> list[int]:
     """Return what losses compare with given data."""
     found: dict[int, None] = {}
 
@@ -143,7 +143,7 @@ _COMPARING = frozenset({"mse_loss", "smooth_l1_loss", "huber_loss", "aten.huber_
 """Losses that are one operator. Before these, and in ``l1_loss``, PyTorch lays out what is compared to one shape."""
 
 
-def paired(run: Timeline, learned: Collection[int]) -> list[Fact]:
+def find_pairs(run: Timeline, learned: Collection[int]) -> list[Fact]:
     """Differences of a loss in which a column of predictions meets a row of targets, so that each meets all.
 
     Whoever wants pairs says so by an operator that adds an axis.
@@ -171,10 +171,10 @@ def _find_compared_shapes(run: Timeline, number: int, entry: Entry) -> tuple[tup
         shape = _shape(run, entry.inputs[0])
     else:
         return None
-    return tuple([_before_layout(run, n) for n in entry.inputs[:2]]), shape
+    return tuple([_skip_repeats(run, n) for n in entry.inputs[:2]]), shape
 
 
-def _before_layout(run: Timeline, number: int) -> int:
+def _skip_repeats(run: Timeline, number: int) -> int:
     """Return what was repeated along axes to make a value."""
     maker = run.values[number].maker
     if maker == NOBODY or run.entries[maker].type != "expand_v2":
@@ -254,11 +254,11 @@ def _inputs(run: Timeline, outputs: Iterable[int], moving: set[int], data: set[i
         if moving.isdisjoint(entry.inputs):
             continue
         given = [n for n in entry.inputs if n in data and n not in moving and _size(run, n) > 1]
-        found.update((_laid_out(run, n, rows), None) for n in given)
+        found.update((_skip_layout(run, n, rows), None) for n in given)
     return sorted(found)
 
 
-def _laid_out(run: Timeline, number: int, rows: set[int]) -> int:
+def _skip_layout(run: Timeline, number: int, rows: set[int]) -> int:
     """Return what data was before its elements were laid out for the model: how that is done is part of it.
 
     So it is as long as what was there before has as many rows, too; a slice counts where it takes the steps one by one.

@@ -96,7 +96,7 @@ class Probe(ABC):
         """One call with the inputs as they are, written down."""
 
     @abstractmethod
-    def jittered(self, seed: int = 0) -> AbstractContextManager[None]:
+    def jitter(self, seed: int = 0) -> AbstractContextManager[None]:
         """Inside, the parameters are slightly others."""
 
     @abstractmethod
@@ -104,7 +104,7 @@ class Probe(ABC):
         """Return which places along *axis* of an input may have no influence; None where nothing tells."""
 
     @abstractmethod
-    def of_two(self) -> Probe | None:
+    def pair_samples(self) -> Probe | None:
         """The function of two samples, each of them the one that it was called with; None where that cannot be."""
 
     @cached_property
@@ -119,13 +119,13 @@ class Probe(ABC):
 
     def differences(self, changes: Mapping[int, Array], seed: int = 0) -> list[Array]:
         """For each output which elements are others, by more than rounding, where some inputs are."""
-        return self.compared(self.run(changes, seed))
+        return self.compare(self.run(changes, seed))
 
-    def compared(self, others: Sequence[Array]) -> list[Array]:
+    def compare(self, others: Sequence[Array]) -> list[Array]:
         """For each output which elements of *others* differ from it by more than rounding."""
-        return [_beyond_rounding(a, b) for a, b in zip(self.outputs, others, strict=False)]
+        return [_exceeds_rounding(a, b) for a, b in zip(self.outputs, others, strict=False)]
 
-    def _with(self, changes: Mapping[int, Array] | None) -> Iterator[ProbeInput]:
+    def _change_inputs(self, changes: Mapping[int, Array] | None) -> Iterator[ProbeInput]:
         for i, x in enumerate(self.inputs):
             yield replace(x, array=changes[i]) if changes and i in changes else x
 
@@ -149,7 +149,7 @@ class CallProbe(Probe):
 
     def run(self, changes: Mapping[int, Array] | None = None, seed: int = 0) -> list[Array]:
         """As in the base."""
-        tensors = [Tensor(x.array.copy()) for x in self._with(changes)]
+        tensors = [Tensor(x.array.copy()) for x in self._change_inputs(changes)]
         with self.seeded(seed):
             return [np.array(t.array) for t in self.function(tensors)]
 
@@ -157,21 +157,21 @@ class CallProbe(Probe):
         """As in the base."""
         tensors = [Tensor(x.array.copy()) for x in self.inputs]
         recorder = Recorder()
-        with self.seeded(seed), source.full_stacks(True), recorder.recording():
+        with self.seeded(seed), source.full_stacks(True), recorder.record():
             outputs = self.function(tensors)
         named = {t: x.name for t, x in zip(tensors, self.inputs, strict=True)}
-        inputs = [recorder.known(t.array) for t in tensors]
+        inputs = [recorder.find_number(t.array) for t in tensors]
         numbers = [recorder.number_of(t.array) for t in outputs]
         run = of_tape.timeline(recorder, title=self.name, named=named)
         for entry in run.entries:
             entry.loc = entry.loc or self.loc  # of a layer that is none of the user's
         return ProbedCall(run, inputs, numbers)
 
-    def jittered(self, seed: int = 0) -> AbstractContextManager[None]:
+    def jitter(self, seed: int = 0) -> AbstractContextManager[None]:
         """As in the base."""
         return self.moved(seed)
 
-    def of_two(self) -> Probe | None:
+    def pair_samples(self) -> Probe | None:
         """As in the base."""
         twice = [ProbeInput(x.name, np.repeat(x.array, 2, axis=0)) for x in self.inputs if x.array.ndim]
         if len(twice) != len(self.inputs):
@@ -202,7 +202,7 @@ class CallProbe(Probe):
         return None if gradient is None else np.asarray(getattr(gradient, "array", gradient))
 
 
-def _beyond_rounding(before: Array, after: Array) -> Array:
+def _exceeds_rounding(before: Array, after: Array) -> Array:
     if before.shape != after.shape:
         return np.ones(before.shape, bool)
     if before.dtype.kind not in "fc":

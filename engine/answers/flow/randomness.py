@@ -11,7 +11,7 @@ from ...runs.timeline import Entry
 from .fact import Fact, FactKind
 from .probe import Probe, ProbedCall, any_differs
 from .sizes import measure
-from .spread import differing, upstream
+from .spread import find_differences, upstream
 
 _SWITCHED = frozenset({"dropout", "dropout_nd", "alpha_dropout", "rrelu", "bernoulli", "bernoulli_p"})
 """Operators whose random numbers are there for training."""
@@ -21,13 +21,13 @@ _COMPARING = frozenset({"less_than", "less_equal", "greater_than", "greater_equa
 
 def random(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
     """The random operators that the outputs depend on."""
-    if any_differs(probe.compared(probe.run())):
+    if any_differs(probe.compare(probe.run())):
         unchecked.append(
             f"the flow of information through {probe.name}: two calls with the same inputs and seed differ, as it "
             "keeps a state, or draws numbers that no seed reaches"
         )
         return
-    if not any_differs(probe.compared(probe.run(seed=1))):
+    if not any_differs(probe.compare(probe.run(seed=1))):
         return
     other = probe.record(seed=1)
     run = probe.recording.timeline
@@ -47,7 +47,7 @@ def _draws(entry: Entry) -> bool:
 
 def _differs(one: ProbedCall, two: ProbedCall, entry: Entry, again: Entry) -> bool:
     pairs = zip(entry.made, again.made, strict=False)
-    return any(differing(one.timeline.store.get(a), two.timeline.store.get(b)).any() for a, b in pairs)
+    return any(find_differences(one.timeline.store.get(a), two.timeline.store.get(b)).any() for a, b in pairs)
 
 
 def _fact(probe: Probe, entry: Entry) -> Fact:
@@ -69,7 +69,7 @@ def _fact(probe: Probe, entry: Entry) -> Fact:
     )
 
 
-def drawn(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
+def find_draws(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
     """The random operators of a run on the way to its results, which draw whenever it runs, in evaluation, too."""
     run = probe.recording.timeline
     given = upstream(run, [n for n in probe.recording.inputs if n is not None])

@@ -48,12 +48,12 @@ def signs(run: Timeline, moving: Set[int]) -> dict[int, Sign]:
         moving: the values that depend on parameters; of others, and of what no gradient comes to, the values of this
             pass decide.
     """
-    known = {n: _of_constant(run, n) for n, v in enumerate(run.values) if v.maker == NOBODY and n not in moving}
+    known = {n: _constant_sign(run, n) for n, v in enumerate(run.values) if v.maker == NOBODY and n not in moving}
     for entry in run.entries:
         if entry.backward:
             continue
         if moving.isdisjoint(entry.made) or entry.pair == NOBODY:
-            known.update((n, _of_constant(run, n)) for n in entry.made)
+            known.update((n, _constant_sign(run, n)) for n in entry.made)
             continue
         rule = _RULES.get(kind(entry))
         sign = Sign.ANY if rule is None else rule(entry, attributes(entry), known)
@@ -61,7 +61,7 @@ def signs(run: Timeline, moving: Set[int]) -> dict[int, Sign]:
     return known
 
 
-def _of_constant(run: Timeline, number: int) -> Sign:
+def _constant_sign(run: Timeline, number: int) -> Sign:
     array = np.asarray(run.store.get(number)) if number in run.store else np.zeros(0)
     if not array.size or array.dtype.kind not in "fiub":
         return Sign.ANY
@@ -77,7 +77,7 @@ def _inputs(entry: Entry, known: Mapping[int, Sign]) -> list[Sign]:
     return [known.get(n, Sign.ANY) for n in entry.inputs]
 
 
-def _kept(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
+def _common_sign(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     """The sign of what is moved, added up or chosen from."""
     return min(_inputs(entry, known), default=Sign.ANY)
 
@@ -100,7 +100,7 @@ def _add(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> S
     found = _inputs(entry, known)
     number = _number(attrs, "other")
     if number is not None and len(found) == 1:
-        found.append(_of_number(number))
+        found.append(_number_sign(number))
     return max(found) if found and min(found) > Sign.ANY else Sign.ANY
 
 
@@ -117,7 +117,7 @@ def _larger(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -
 
 def _clip(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     low = _number(attrs, "min")
-    return max(Sign.ANY if low is None else _of_number(low), _first(entry, attrs, known))
+    return max(Sign.ANY if low is None else _number_sign(low), _first(entry, attrs, known))
 
 
 def _power(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
@@ -126,10 +126,10 @@ def _power(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) ->
     return _square(entry, attrs, known) if even else max(Sign.ANY, _first(entry, attrs, known))
 
 
-def _chosen(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
+def _least_sign(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
     branches = [known.get(n, Sign.ANY) for slot, n in entry.reads if slot in ("X", "Y", "self", "other")]
     numbers = [number for number in (_number(attrs, "self"), _number(attrs, "other")) if number is not None]
-    return min([*branches, *map(_of_number, numbers)], default=Sign.ANY)
+    return min([*branches, *map(_number_sign, numbers)], default=Sign.ANY)
 
 
 def _cut(entry: Entry, attrs: Mapping[str, Any], known: Mapping[int, Sign]) -> Sign:
@@ -156,7 +156,7 @@ def _number(attrs: Mapping[str, Any], name: str) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _of_number(number: float) -> Sign:
+def _number_sign(number: float) -> Sign:
     return Sign.ABOVE_ZERO if number > 0 else Sign.FROM_ZERO if number == 0 else Sign.ANY
 
 
@@ -215,7 +215,7 @@ _RULES: Mapping[str, Rule] = {
     **dict.fromkeys(_SQUARES.split(), _square),
     **dict.fromkeys(("relu", "relu6"), _cut),
     **dict.fromkeys(MOVES, _first),
-    **dict.fromkeys(("concat", "stack", "cat"), _kept),
+    **dict.fromkeys(("concat", "stack", "cat"), _common_sign),
     **dict.fromkeys(_SUMS.split(), _add_up),
     **dict.fromkeys(("sqrt", "log1p", "expm1", "rsqrt", "reciprocal"), _add_up),
     "scale": _scale,
@@ -228,6 +228,6 @@ _RULES: Mapping[str, Rule] = {
     "clip": _clip,
     "clamp_min": _clip,
     "pow": _power,
-    "where": _chosen,
+    "where": _least_sign,
 }
 """By type of operator, Paddle's name or the one that PyTorch alone has."""

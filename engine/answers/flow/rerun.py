@@ -19,7 +19,7 @@ MOST_PLACES = 64
 """Places of an input that are looked at one by one, each with runs of its own."""
 
 
-def evaluated(run: Timeline) -> Timeline:
+def evaluate(run: Timeline) -> Timeline:
     """The forward part of a run of dynamic mode as it is in evaluation mode, with its values yet to be computed.
 
     What operators draw at random stays as it was; those that draw for training only draw nothing.
@@ -28,7 +28,7 @@ def evaluated(run: Timeline) -> Timeline:
     for number, value in enumerate(run.values):
         if value.maker == NOBODY and number in run.store:
             store.keep(number, run.store.get(number))
-    entries = [_fixed(run, _switched(e)) for e in run.entries[: run.begin]]
+    entries = [_fix_statistics(run, _switch_to_evaluation(e)) for e in run.entries[: run.begin]]
     for entry in entries:
         if entry.kernel is not None:
             continue
@@ -38,7 +38,7 @@ def evaluated(run: Timeline) -> Timeline:
     return Timeline(run.title, run.mode, entries, run.values, store, {}, len(entries), run.loss)
 
 
-def _switched(entry: Entry) -> Entry:
+def _switch_to_evaluation(entry: Entry) -> Entry:
     """An operator in evaluation mode."""
     attrs = getattr(entry.origin, "attrs", {})
     binding = entry.binding
@@ -48,7 +48,7 @@ def _switched(entry: Entry) -> Entry:
     return replace(entry, binding=binding, kernel=kernel(binding))
 
 
-def _fixed(run: Timeline, entry: Entry) -> Entry:
+def _fix_statistics(run: Timeline, entry: Entry) -> Entry:
     """PyTorch's batch norm with the statistics that it took of this batch: as in evaluation, whatever it is given.
 
     Its running ones are written as it computes, and nobody holds what they were.
@@ -94,20 +94,20 @@ class RunProbe(Probe):
         """As in the base; random numbers stay as they were drawn."""
         edits = [*self._moved, *(self._edit(self.numbers[i], a) for i, a in (changes or {}).items())]
         branch = Branch.add_edits(self.run_of, "copy", 0, edits) if edits else Branch(self.run_of)
-        return [np.asarray(branch.made(n)) for n in self.results]
+        return [np.asarray(branch.make(n)) for n in self.results]
 
     def record(self, seed: int = 0) -> ProbedCall:
         """As in the base: the run itself."""
         return ProbedCall(self.run_of, list(self.numbers), list(self.results))
 
     @contextlib.contextmanager
-    def jittered(self, seed: int = 0) -> Iterator[None]:
+    def jitter(self, seed: int = 0) -> Iterator[None]:
         """As in the base."""
         rng = np.random.default_rng(seed)
         for number in sorted(self.learned):
             array = np.asarray(self.run_of.store.get(number))
             if array.dtype.kind == "f":
-                self._moved.append(self._edit(number, jittering(array, rng)))
+                self._moved.append(self._edit(number, jitter(array, rng)))
         try:
             yield
         finally:
@@ -118,7 +118,7 @@ class RunProbe(Probe):
         count = self.inputs[index].array.shape[axis]
         return np.ones(count, bool) if count <= MOST_PLACES else None
 
-    def of_two(self) -> Probe | None:
+    def pair_samples(self) -> Probe | None:
         """As in the base; the sizes that operators have are those of the run."""
         return None
 
@@ -126,7 +126,7 @@ class RunProbe(Probe):
         return Edit(self.run_of.values[number].maker + 1, number, array, "")
 
 
-def jittering(array: Array, rng: np.random.Generator) -> Array:
+def jitter(array: Array, rng: np.random.Generator) -> Array:
     """Numbers that are slightly others, so that what begins at zero does not stay there."""
     size = float(np.abs(array).mean()) if array.size else 0.0
     noise = rng.standard_normal(array.shape) * (0.1 * size + 0.02)

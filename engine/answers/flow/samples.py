@@ -11,7 +11,7 @@ from ...core import source
 from ...runs.branch import Branch
 from ...runs.timeline import Entry, Timeline
 from .fact import Fact, FactKind
-from .perturb import at, changed
+from .perturb import alter, mask_at
 from .probe import Probe, any_differs
 from .sizes import ChangeSize, measure
 from .spread import Array, Spread, upstream
@@ -51,14 +51,14 @@ def _axis(array: Array, rows: int) -> int | None:
     return next((axis for axis in (0, 1) if array.ndim > axis and array.shape[axis] == rows), None)
 
 
-def mixed(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
+def find_mixing(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
     """The fact that samples influence each other, if they do."""
     found = batches(probe)
     if found is None:
         return
     rows, axes, outputs = found
     if rows < 2:
-        yield from _of_two(probe, rng, unchecked)
+        yield from _mix_two(probe, rng, unchecked)
         return
     first = dict.fromkeys(outputs, 0)
     meeting = _find_meeting(probe, rows, axes, first, rng)
@@ -112,14 +112,14 @@ def _second_axes(
     return inputs, {i: 1 if i != leading[1] and fits(probe.outputs[i].shape) else a for i, a in outputs.items()}
 
 
-def _of_two(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
+def _mix_two(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
     """The same for a function that was called with one sample: it is given that one twice."""
-    both = probe.of_two()
+    both = probe.pair_samples()
     found = None if both is None else batches(both)
     if both is None or found is None or found[0] != 2:
         unchecked.append(f"whether samples influence each other in {probe.name}: it takes one sample only")
         return
-    yield from mixed(both, rng, unchecked)
+    yield from find_mixing(both, rng, unchecked)
 
 
 def _changes(probe: Probe, axes: Mapping[int, int], row: int, rng: np.random.Generator) -> dict[int, Array]:
@@ -127,7 +127,7 @@ def _changes(probe: Probe, axes: Mapping[int, int], row: int, rng: np.random.Gen
     changes = {}
     for i, axis in axes.items():
         array = probe.inputs[i].array
-        other = array if array.dtype.kind == "b" else changed(array, at(array, axis, row), rng)
+        other = array if array.dtype.kind == "b" else alter(array, mask_at(array, axis, row), rng)
         if not np.array_equal(other, array):
             changes[i] = other
     return changes
@@ -144,10 +144,10 @@ def _are_pairs(difference: Array, row: int) -> bool:
 
     Elements in that place of a second axis of samples.
     """
-    rest = difference & ~at(difference, 0, row)
+    rest = difference & ~mask_at(difference, 0, row)
     for axis in range(1, rest.ndim):
         if rest.shape[axis] == rest.shape[0]:
-            rest &= ~at(rest, axis, row)
+            rest &= ~mask_at(rest, axis, row)
     return not rest.any()
 
 
@@ -216,7 +216,7 @@ _STATISTICS = frozenset({"reduce_mean", "reduce_sum", "reduce_max", "reduce_min"
 def _sums_up(probe: Probe, place: Entry) -> bool:
     """Return whether an operator makes one thing of a batch: statistics, or weights adapted to it by gradients."""
     run, rows = probe.recording.timeline, probe.outputs[0].shape[0]
-    shapes = [np.shape(Branch(run).made(n)) for n in place.made]
+    shapes = [np.shape(Branch(run).make(n)) for n in place.made]
     return place.type in _STATISTICS or not any(rows in shape for shape in shapes)
 
 
@@ -232,7 +232,7 @@ def _normalises(probe: Probe, place: Entry) -> bool:
     while todo:
         number = todo.pop()
         entries = readers.get(number, ())
-        if any(leading.isdisjoint(e.made) for e in entries) or _is_kept(probe, branch.made(number)):
+        if any(leading.isdisjoint(e.made) for e in entries) or _is_kept(probe, branch.make(number)):
             return False
         for entry in entries:
             if entry.type in _MEETING and not shapes.isdisjoint(_shapes_of(run, entry.inputs)):
@@ -245,7 +245,7 @@ def _normalises(probe: Probe, place: Entry) -> bool:
 
 def _shapes_of(run: Timeline, numbers: Iterable[int]) -> set[tuple[int, ...]]:
     branch = Branch(run)
-    return {np.shape(branch.made(n)) for n in numbers}
+    return {np.shape(branch.make(n)) for n in numbers}
 
 
 def _find_readers(run: Timeline) -> dict[int, list[Entry]]:

@@ -35,7 +35,7 @@ _ROUNDING = 1e-3
 """So far above 0 a logarithm of a probability may be rounded."""
 
 
-def squashed(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
+def find_squashed(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
     """Losses of what depends on parameters that squash it once more, or take it for logarithms.
 
     Args:
@@ -52,16 +52,16 @@ def squashed(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
             yield fact
 
 
-def _of_scores(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None:
+def _check_scores(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None:
     slot, squashes = _SCORES[entry.type]
     number = dict(reversed(entry.reads)).get(slot)
     attrs = getattr(entry.binding, "attrs", None) or getattr(entry.origin, "attrs", None) or {}
     if number is None or number not in moving or not attrs.get("use_softmax", True):
         return None
-    return _squashing(run, entry, number, squashes, int(attrs.get("axis", -1)))
+    return _check_squashing(run, entry, number, squashes, int(attrs.get("axis", -1)))
 
 
-def _squashing(run: Timeline, entry: Entry, number: int, squashes: str, axis: int) -> Fact | None:
+def _check_squashing(run: Timeline, entry: Entry, number: int, squashes: str, axis: int) -> Fact | None:
     maker = _maker(run, number)
     if maker is None or maker.type not in _SQUASHING:
         return None
@@ -80,14 +80,14 @@ def _squashing(run: Timeline, entry: Entry, number: int, squashes: str, axis: in
     )
 
 
-def _of_logarithms(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None:
+def _check_logarithms(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None:
     number = dict(reversed(entry.reads)).get("X")
     if number is None or number not in moving or number not in run.store:
         return None
     maker = _maker(run, number)
     if maker is not None and maker.type == "log_softmax":  # two operators are the loss of scores
         attrs = getattr(maker.binding, "attrs", None) or {}
-        return _squashing(run, entry, maker.inputs[0], "softmax", int(attrs.get("axis", -1)))
+        return _check_squashing(run, entry, maker.inputs[0], "softmax", int(attrs.get("axis", -1)))
     array = np.asarray(run.store.get(number))
     largest = float(np.nanmax(array)) if array.size and array.dtype.kind == "f" else math.nan
     if not largest > _ROUNDING or not math.isfinite(largest):
@@ -102,9 +102,9 @@ def _of_logarithms(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None
     )
 
 
-def _of_divergence(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None:
+def _check_divergence(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None:
     """A divergence that takes logarithms of probabilities and is given these themselves."""
-    number = dict(reversed(entry.reads)).get("X") if entry.type == "kldiv_loss" else _diverging(run, entry)
+    number = dict(reversed(entry.reads)).get("X") if entry.type == "kldiv_loss" else _divergence_operand(run, entry)
     if number is None or number not in moving or number not in run.store:
         return None
     maker, array = _maker(run, number), np.asarray(run.store.get(number))
@@ -122,7 +122,7 @@ def _of_divergence(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None
     )
 
 
-def _diverging(run: Timeline, entry: Entry) -> int | None:
+def _divergence_operand(run: Timeline, entry: Entry) -> int | None:
     """The number of x in t log t - t x; None where a difference is none of these."""
     if len(entry.inputs) != 2:
         return None
@@ -137,9 +137,9 @@ def _diverging(run: Timeline, entry: Entry) -> int | None:
 
 
 _LOOKS = {
-    **dict.fromkeys(_SCORES, _of_scores),
-    **dict.fromkeys(_DIVERGING, _of_divergence),
-    "nll_loss": _of_logarithms,
+    **dict.fromkeys(_SCORES, _check_scores),
+    **dict.fromkeys(_DIVERGING, _check_divergence),
+    "nll_loss": _check_logarithms,
 }
 
 

@@ -17,7 +17,7 @@ from ...runs.timeline import NOBODY, Entry, Timeline
 Array = np.ndarray[Any, Any]
 
 
-def differing(before: Any, after: Any) -> Array:
+def find_differences(before: Any, after: Any) -> Array:
     """Return which elements of two arrays differ; NaN is equal to NaN. All of them where the shapes do."""
     a, b = np.asarray(before), np.asarray(after)
     if a.shape != b.shape:
@@ -76,22 +76,22 @@ class Spread:
         for number, array in changes.items():
             self._branch.edit(number, array, "")
             if timeline.compiled or computed:  # on both sides, so that they differ by nothing else
-                self._base.edit(number, Branch(timeline).made(number), "")
+                self._base.edit(number, Branch(timeline).make(number), "")
         self._wanted = None if towards is None else upstream(timeline, towards)
         self._lost: set[int] = set()
         for number, array in changes.items():
-            self._note(number, self._base.made(number), array)
+            self._note(number, self._base.make(number), array)
         for entry in timeline.entries:
             if not entry.backward:
                 self._follow(entry)
 
-    def after(self, number: int) -> Any:
+    def value_after(self, number: int) -> Any:
         """Return what a value is after the changes."""
         return self._branch.value(number, len(self.timeline.entries))
 
-    def before(self, number: int) -> Any:
+    def value_before(self, number: int) -> Any:
         """Return what a value was."""
-        return self._base.made(number)
+        return self._base.make(number)
 
     @cached_property
     def entries(self) -> Sequence[Entry]:
@@ -124,7 +124,7 @@ class Spread:
             return
         try:
             for number in entry.made:
-                self._note(number, self._base.made(number), self._branch.made(number))
+                self._note(number, self._base.make(number), self._branch.make(number))
         except (FixedError, GradtoolError) as error:
             self.stops.append(SpreadStop(entry, error.message))
             self._lost.update(entry.made)
@@ -132,11 +132,11 @@ class Spread:
     def _note(self, number: int, before: Any, after: Any) -> None:
         if before is None or isinstance(before, RowArray) or not hasattr(before, "dtype"):
             return
-        mask = differing(before, after)
+        mask = find_differences(before, after)
         if mask.any():
             self.masks[number] = mask
 
 
-def given(timeline: Timeline) -> Iterator[int]:
+def find_inputs(timeline: Timeline) -> Iterator[int]:
     """The values that no operator of the run made."""
     return (n for n, v in enumerate(timeline.values) if v.maker == NOBODY)

@@ -45,7 +45,7 @@ class Course:
         if self._alone is not None:
             self._alone.append(TrainingStep(len(self._alone) + 1, [begun]))
 
-    def arrived(self, track: Track, gradient: Extent, stale: bool = False) -> None:
+    def note_arrival(self, track: Track, gradient: Extent, stale: bool = False) -> None:
         """A gradient has arrived at *track*: with what earlier passes left there, if it was not cleared."""
         number = self.last
         point = self._arrived.get(track)
@@ -59,17 +59,19 @@ class Course:
         if self._alone:
             self._alone[-1].points[track] = replace(point)
 
-    def cleared(self, track: Track) -> None:
+    def note_clear(self, track: Track) -> None:
         """Forget the gradients that had arrived at *track*; they stay in the step of a pass that is over by then."""
         point = self._arrived.pop(track, None)
         if point is not None:
             self._keep(track, point)
 
-    def waiting(self, track: Track) -> HistoryPoint | None:
+    def find_waiting(self, track: Track) -> HistoryPoint | None:
         """Return what has arrived at *track* and was not taken yet."""
         return self._arrived.get(track)
 
-    def updated(self, tracks: Iterable[Track], update: Update, source: Any, keep: int = 0) -> dict[Track, HistoryPoint]:
+    def note_update(
+        self, tracks: Iterable[Track], update: Update, source: Any, keep: int = 0
+    ) -> dict[Track, HistoryPoint]:
         """*tracks* are about to be given new values together.
 
         Args:

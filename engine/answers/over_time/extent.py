@@ -38,7 +38,7 @@ class Extent:
         return 0 < self.elements == self.zeros
 
     @classmethod
-    def of(cls, value: Any) -> Extent:
+    def measure(cls, value: Any) -> Extent:
         """Of an array of any type; rows that a sparse gradient leaves out are zeros."""
         array = magnitudes.plain(value)
         elements = math.prod(value.shape)
@@ -53,7 +53,7 @@ class Extent:
         return cls(math.nan if nothing else _exact(finite), zeros, bad, elements)
 
     @classmethod
-    def joined(cls, parts: Sequence[Extent]) -> Extent:
+    def join(cls, parts: Sequence[Extent]) -> Extent:
         """Several arrays as one."""
         sized = [p.norm for p in parts if not math.isnan(p.norm)]
         return cls(
@@ -74,7 +74,7 @@ def norm(value: Any) -> float:
     return _exact(wide) if np.isfinite(wide).all() else math.nan
 
 
-def moved(before: Any, after: Any) -> float:
+def distance(before: Any, after: Any) -> float:
     """Return how far an array has moved; of a table of which some rows are new, how far these have."""
     if isinstance(after, RowUpdate):
         before, after = before[after.rows], after.values
@@ -88,7 +88,7 @@ def factor(after: float, before: float) -> float | None:
     return times if math.isfinite(times) and abs(times - 1) > _SAME else None
 
 
-def clipping(after: float, before: float) -> float:
+def clip_factor(after: float, before: float) -> float:
     """Return what clipping multiplied a norm by: 1 where it did nothing, NaN where a norm is not finite."""
     if not (math.isfinite(after) and math.isfinite(before)):
         return math.nan

@@ -85,7 +85,7 @@ def happenings(history: History) -> list[Happening]:
     if not history.steps:
         return []
     told = sorted(
-        [*_join_annealed([*_of_tracks(history)], history), *_compare_steps(history)],
+        [*_join_annealed([*_find_in_tracks(history)], history), *_compare_steps(history)],
         key=lambda h: (h.step, KINDS.index(h.kind)),
     )
     first = next((h for h in told if h.kind == NOT_FINITE), None)
@@ -111,7 +111,7 @@ def _merge_annealed(annealed: Sequence[Happening], rates: tuple[float, float], l
     return replace(annealed[0], tracks=tracks, numbers=rates, wrong=lasts and any(h.wrong for h in annealed))
 
 
-def _of_tracks(history: History) -> Iterator[Happening]:
+def _find_in_tracks(history: History) -> Iterator[Happening]:
     """Of parameters: those to which the same happened at the same step together."""
     groups: dict[tuple[str, int, int, Any], list[Track]] = {}
     tracks = [t for t in history.tracks if t.listed]
@@ -152,7 +152,7 @@ def _zero(points: Sequence[HistoryPoint | None], track: Track, history: History)
     end = next((i for i, p in enumerate(points) if p is not None and p.gradient.nonfinite), len(points))
     there = [i for i, p in enumerate(points[:end]) if p is not None]
     flags = [p.gradient.all_zero for p in points[:end] if p is not None]
-    run = trailing(flags)
+    run = count_trailing(flags)
     whole = run == len(flags)
     if run < _LEAST or (not whole and run < 2 * longest(flags[: len(flags) - run])):
         return None
@@ -162,7 +162,7 @@ def _zero(points: Sequence[HistoryPoint | None], track: Track, history: History)
 def _find_passes(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """All zero in some steps, and not in others after them: what starts at zeros, or a batch that selects nothing."""
     flags = [p is not None and p.gradient.all_zero for p in points]
-    if trailing(flags) or not any(flags):
+    if count_trailing(flags) or not any(flags):
         return None
     return flags.index(True), sum(flags), None
 
@@ -170,7 +170,7 @@ def _find_passes(points: Sequence[HistoryPoint | None], track: Track, history: H
 def _find_lost(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """No gradient until the end, for longer than it ever lacked one before."""
     flags = [p is None for p in points]
-    run = trailing(flags)
+    run = count_trailing(flags)
     if run == len(flags) or run < max(_LEAST, 2 * longest(flags[: len(flags) - run])):
         return None
     first = len(flags) - run
@@ -182,7 +182,7 @@ def _find_lost(points: Sequence[HistoryPoint | None], track: Track, history: His
 def _came(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """No gradient at first, for longer than it ever lacked one after."""
     flags = [p is None for p in points]
-    first = trailing(flags[::-1])
+    first = count_trailing(flags[::-1])
     if not 0 < first < len(flags) or first <= 2 * longest(flags[first:]):
         return None
     return first, len(flags) - first, None
@@ -191,7 +191,7 @@ def _came(points: Sequence[HistoryPoint | None], track: Track, history: History)
 def _never(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """Gradients, and nothing that updates."""
     there = [i for i, p in enumerate(points) if p is not None]
-    if not history.updated or not there or any(p is not None and p.weight is not None for p in points):
+    if not history.is_update or not there or any(p is not None and p.weight is not None for p in points):
         return None
     if len(there) == 1 and not history.steps[there[0]].updates:
         return None  # the script was stopped before the update
@@ -232,7 +232,7 @@ def _find_unmoved(points: Sequence[HistoryPoint | None], track: Track, history: 
         if p is not None and p.weight is not None
     ]
     there = [i for i, p in enumerate(points) if p is not None and p.weight is not None]
-    run = trailing(flags)
+    run = count_trailing(flags)
     return (there[len(flags) - run], run, None) if run >= _LEAST else None
 
 
@@ -250,7 +250,7 @@ _LOOKS: dict[str, Callable[[Sequence[HistoryPoint | None], Track, History], Seen
 }
 
 
-def trailing(flags: Sequence[bool]) -> int:
+def count_trailing(flags: Sequence[bool]) -> int:
     """Return how many at the end are true."""
     run = 0
     for flag in reversed(flags):
@@ -276,7 +276,7 @@ def _compare_steps(history: History) -> Iterator[Happening]:
     yield from _jump(history)
     yield from _clearings(history)
     yield from _rates(history.steps)
-    clipped = [(s, s.clipped) for s in history.steps if s.clipped is not None and s.clipped < 1]
+    clipped = [(s, s.clip_factor) for s in history.steps if s.clip_factor is not None and s.clip_factor < 1]
     yield from _factors(CLIPPED, [(s, f) for s, f in clipped if f is not None])
     changed = [(s, [p.changed for p in s.points.values() if p.changed is not None]) for s in history.steps]
     yield from _factors(CHANGED, [(s, min(factors)) for s, factors in changed if factors])

@@ -74,11 +74,11 @@ class HistoryPoint:
         return self.update / self.weight if self.weight and self.update is not None else None
 
     @classmethod
-    def joined(cls, parts: Sequence[HistoryPoint]) -> HistoryPoint:
+    def join(cls, parts: Sequence[HistoryPoint]) -> HistoryPoint:
         """Several parameters as one: a layer."""
         moved = [p for p in parts if p.update is not None and p.weight is not None]
         return cls(
-            Extent.joined([p.gradient for p in parts]),
+            Extent.join([p.gradient for p in parts]),
             max(p.backward for p in parts),
             max(p.passes for p in parts),
             any(p.stale for p in parts),
@@ -168,7 +168,7 @@ class TrainingStep:
         return next((u.rate for u in reversed(self.updates) if u.rate is not None), None)
 
     @property
-    def clipped(self) -> float | None:
+    def clip_factor(self) -> float | None:
         """Return what the optimizers' clipping multiplied norms by, the smallest."""
         return _least([u.clipped for u in self.updates])
 
@@ -190,7 +190,7 @@ class History:
     clearings: list[Clearing] = field(default_factory=list)
 
     @property
-    def updated(self) -> bool:
+    def is_update(self) -> bool:
         """Return whether a step is an update; a backward pass if not."""
         return any(step.updates for step in self.steps)
 

@@ -15,9 +15,9 @@ from ...ir import roles
 from ...ir.program import Program
 from ...ir.variable import Variable
 from .. import magnitudes
-from ..events import of_step
+from ..events import step_event
 from .course import Course
-from .extent import Extent, clipping, moved, norm
+from .extent import Extent, clip_factor, distance, norm
 from .history import Track, Update
 
 _MOST_KNOWN = 64
@@ -45,13 +45,13 @@ class ProgramCourse:
         """Norms before and after clipping."""
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
+    def listen(self) -> Iterator[None]:
         """Inside, every run that this thread begins is heard."""
         with state.started.listen(self.began), state.ended.listen(self._stack.close):
             yield
 
     @property
-    def heard(self) -> bool:
+    def has_heard(self) -> bool:
         """Return whether a program with a backward part was run."""
         return self._number > 0
 
@@ -60,7 +60,7 @@ class ProgramCourse:
         tracks: dict[Track, None] = {}
         for program, (_, there) in self._known.items():
             for v in program.all_parameters() if there else ():
-                tracks[self.tracks.setdefault(v.name, _of_variable(v))] = None
+                tracks[self.tracks.setdefault(v.name, _make_track(v))] = None
         tracks.update(dict.fromkeys(self.tracks.values()))
         return [*tracks]
 
@@ -109,23 +109,23 @@ class ProgramCourse:
     def _note_arrival(self, step: Step) -> None:
         """An operator made gradients of parameters, which is said in its ``op_role_var``."""
         self._pass()
-        makes = {v.name: v.array for v in of_step(step).outputs}
+        makes = {v.name: v.array for v in step_event(step).outputs}
         for parameter, gradient in zip(step.op.role_var[::2], step.op.role_var[1::2], strict=True):
             if gradient in makes:
-                extent = Extent.of(makes[gradient])
+                extent = Extent.measure(makes[gradient])
                 self._raw[parameter] = extent
-                self.course.arrived(self._track(step, parameter), extent)
+                self.course.note_arrival(self._track(step, parameter), extent)
 
     def _track(self, step: Step, parameter: str) -> Track:
         track = self.tracks.get(parameter)
         if track is None:
             v = step.op.block.program.global_block().vars.get(parameter)
-            track = self.tracks[parameter] = _of_variable(v) if v is not None else Track(parameter, ())
+            track = self.tracks[parameter] = _make_track(v) if v is not None else Track(parameter, ())
         return track
 
     def _note_update(self, step: Step) -> None:
         """An operator gives a parameter its new values."""
-        event = of_step(step)
+        event = step_event(step)
         reads = {v.slot: v for v in event.inputs}
         parameter, gradient = reads.get("Param"), reads.get("Grad")
         if parameter is None or gradient is None or parameter.name is None:
@@ -135,26 +135,26 @@ class ProgramCourse:
         rate = _number_of(reads["LearningRate"].array) if "LearningRate" in reads else None
         if self._update is None:
             self._update = Update(step.op.type, step.op.loc, rate=rate, **_origin(step, reads.get("LearningRate")))
-        if self.course.waiting(track) is None:
-            self.course.arrived(track, Extent.of(gradient.array))
-        point = self.course.updated([track], self._update, step.op.block.program)[track]
+        if self.course.find_waiting(track) is None:
+            self.course.note_arrival(track, Extent.measure(gradient.array))
+        point = self.course.note_update([track], self._update, step.op.block.program)[track]
         if self._totals:
             before, after = (math.hypot(*norms) for norms in zip(*self._totals, strict=True))
-            self._update.clipped = clipping(after, before)
+            self._update.clipped = clip_factor(after, before)
         new = next((v.array for v in event.outputs if v.slot == "ParamOut"), None)
         point.weight = norm(parameter.array)
-        point.update = moved(parameter.array, new) if new is not None else None
+        point.update = distance(parameter.array, new) if new is not None else None
 
     def _clip(self, step: Step) -> None:
         """An operator of the clipping: where it makes a clipped gradient, that is compared with the plain one."""
-        makes = {v.name: v.array for v in of_step(step).outputs}
+        makes = {v.name: v.array for v in step_event(step).outputs}
         for parameter, gradient in zip(step.op.role_var[::2], step.op.role_var[1::2], strict=True):
             track = self.tracks.get(parameter)
-            point = None if track is None else self.course.waiting(track)
+            point = None if track is None else self.course.find_waiting(track)
             if point is None or gradient not in makes:
                 continue
             before, after = point.gradient.norm, norm(makes[gradient])
-            point.clipped = clipping(after, before)
+            point.clipped = clip_factor(after, before)
             self._totals.append((before, after))
 
 
@@ -167,7 +167,7 @@ def _origin(step: Step, rate: Any) -> dict[str, Any]:
     return {"made": variable.loc, "fixed": variable.name not in program.live and variable.op is None}
 
 
-def _of_variable(v: Variable) -> Track:
+def _make_track(v: Variable) -> Track:
     name = getattr(v, "layer_path", None) or v.name
     return Track(name, tuple(v.shape), v.made_at, listed=True)
 

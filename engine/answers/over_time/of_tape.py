@@ -17,7 +17,7 @@ from ...eager.parameter import TensorParameter, live_parameters, parameters_at
 from ...eager.tensor import Leaf, Tensor, writes
 from .. import magnitudes
 from .course import Course
-from .extent import Extent, clipping, factor, moved, norm
+from .extent import Extent, clip_factor, distance, factor, norm
 from .history import Clearing, HistoryPoint, Track, Update, Writing
 
 _FAR = 10.0
@@ -80,7 +80,7 @@ class TapeCourse:
         """Of these, whose values went to NumPy."""
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
+    def listen(self) -> Iterator[None]:
         """Inside, everything that this thread does is heard."""
         outer = writes.get()
 
@@ -134,7 +134,7 @@ class TapeCourse:
         for leaf in event.leaves:
             track, grad = self.tracks.get(leaf), leaf.grad
             if track is not None and grad is not None:
-                self.course.arrived(track, Extent.of(grad.array), track in self._stale)
+                self.course.note_arrival(track, Extent.measure(grad.array), track in self._stale)
                 self._lost.pop(track, None)
                 self._left[track] = weakref.ref(grad), grad.inplace_version
 
@@ -149,15 +149,15 @@ class TapeCourse:
             return
         self.course.began(*begun)
         for t, g in pairs:
-            self.course.arrived(self._of_parameter(t), Extent.of(g.array))
+            self.course.note_arrival(self._track_parameter(t), Extent.measure(g.array))
 
     def _note_clearing(self, event: watch.Cleared) -> None:
         track = self._track_of(event.tensor)
         if track is not None:
-            point = self.course.waiting(track)
+            point = self.course.find_waiting(track)
             if point is not None:
                 self._lost[track] = point.backward, source.here()
-            self.course.cleared(track)
+            self.course.note_clear(track)
             self._used.discard(track)
             self._stale.discard(track)
 
@@ -166,7 +166,7 @@ class TapeCourse:
     def _track_of(self, t: Tensor | None) -> Track | None:
         return None if t is None or t._leaf is None else self.tracks.get(t._leaf)
 
-    def _of_parameter(self, t: Tensor) -> Track:
+    def _track_parameter(self, t: Tensor) -> Track:
         track = self.tracks.get(t.leaf)
         if track is None:
             name = getattr(t, "layer_path", None) or t.name
@@ -180,7 +180,7 @@ class TapeCourse:
         """Give leaves that were not met before their tracks: parameters, and others that somebody has a name for."""
         parameters = parameters_at(set(leaves))
         for parameter in parameters.values():
-            self._of_parameter(parameter)
+            self._track_parameter(parameter)
         others = {leaf for leaf in leaves if leaf not in parameters}
         if self._parameters or not others:
             return  # where there are parameters, other leaves are data: those of an optimizer are known already
@@ -215,12 +215,12 @@ class TapeCourse:
 
     def _note_renewal(self, track: Track, values: Any, t: Tensor, keep: int = 0) -> None:
         """Another tensor stands for a weight from now on."""
-        for point in self.course.updated([track], self._hand(), _SCRIPT, keep).values():
-            point.weight, point.update = norm(values), moved(values, t.array)
+        for point in self.course.note_update([track], self._hand(), _SCRIPT, keep).values():
+            point.weight, point.update = norm(values), distance(values, t.array)
         self._used.discard(track)
         self._in_numpy.discard(track)
 
-    def _left_for(self, event: watch.Left) -> None:
+    def _note_export(self, event: watch.Left) -> None:
         track = self._track_of(event.tensor)
         if track is not None and any(t is track for t, _ in self._plain.values()):
             self._in_numpy.add(track)
@@ -258,7 +258,7 @@ class TapeCourse:
         """
         return track.listed or not self._parameters
 
-    def _cutting(self, event: watch.Cutting) -> None:
+    def _note_cut(self, event: watch.Cutting) -> None:
         track = self._track_of(event.tensor)
         if track is not None and event.how in ("stop_gradient", "trainable"):
             track.cuts.append((len(self.course.steps) + 1, source.here()))
@@ -270,7 +270,7 @@ class TapeCourse:
         self._made[frozenset(map(id, event.tensors))] = source.here()
         for t in event.tensors:
             if not t._stop and t.node is None:
-                self._of_parameter(t)
+                self._track_parameter(t)
 
     # -- updates ----------------------------------------------------------------------------------------------------
 
@@ -283,13 +283,13 @@ class TapeCourse:
             leaf = t._leaf
             if leaf is None or leaf.grad is None or t._stop:
                 continue
-            track = self._of_parameter(t)
-            if self.course.waiting(track) is None and self._is_back(track):
+            track = self._track_parameter(t)
+            if self.course.find_waiting(track) is None and self._is_back(track):
                 back[track] = self._written[track]
             elif self._is_due(track, leaf.grad):
                 due.append(track)
         # An optimizer may be made anew for every step, so it is its parameters that say what a step is.
-        self._due = self.course.updated(due, self._update, self._update)
+        self._due = self.course.note_update(due, self._update, self._update)
         self._used.update(due)
         if back and not due:
             self._due = back
@@ -319,17 +319,17 @@ class TapeCourse:
 
     def _is_due(self, track: Track, grad: Tensor) -> bool:
         """Return whether an update of *track* by *grad* counts; what waits for it then says how large it is."""
-        point = self.course.waiting(track)
+        point = self.course.find_waiting(track)
         reference, version = self._left.get(track, (None, 0))
         same = reference is not None and reference() is grad and grad.inplace_version == version
         if point is not None and same:
             return True
-        gradient = Extent.of(grad.array)
+        gradient = Extent.measure(grad.array)
         if point is None:
             if gradient.all_zero:
                 return False  # it was cleared: momentum alone moves the weight
-            self.course.arrived(track, gradient, stale=track in self._used)
-            point = self.course.waiting(track)
+            self.course.note_arrival(track, gradient, stale=track in self._used)
+            point = self.course.find_waiting(track)
             assert point is not None
             point.passes = 0
         else:
@@ -349,10 +349,10 @@ class TapeCourse:
             if point is None or clipped is None:
                 continue
             size = point.gradient.norm if clipped is g else norm(clipped.array)
-            point.clipped = clipping(size, point.gradient.norm)
+            point.clipped = clip_factor(size, point.gradient.norm)
             before.append(point.gradient.norm)
             after.append(size)
-        self._update.clipped = clipping(math.hypot(*after), math.hypot(*before))
+        self._update.clipped = clip_factor(math.hypot(*after), math.hypot(*before))
 
     def _note_update(self, event: watch.Updated) -> None:
         self._due = self._update = None
@@ -367,7 +367,7 @@ class TapeCourse:
         else:
             point = self._written.get(track)
             if point is None and self._is_weight(track):
-                point = self.course.updated([track], self._hand(), _SCRIPT).get(track)
+                point = self.course.note_update([track], self._hand(), _SCRIPT).get(track)
                 self._used.update([track] if point is not None else [])
         if point is None:
             if self._due is None:
@@ -377,11 +377,11 @@ class TapeCourse:
             self._written[track] = point
         if point.weight is None:
             point.weight = norm(tensor.array)
-        point.update = (point.update or 0.0) + moved(tensor.array, array)
+        point.update = (point.update or 0.0) + distance(tensor.array, array)
 
     def _overwritten(self, track: Track, before: Any, after: Any) -> None:
         """Note new values that are no update, if they are far from those before."""
-        size, way = norm(before), moved(before, after)
+        size, way = norm(before), distance(before, after)
         if size > 0 and way > _FAR * size:
             track.writes.append(Writing(len(self.course.steps), way / size, source.here()))
 
@@ -405,9 +405,9 @@ _HEARD: dict[type, Callable[[TapeCourse, Any], None]] = {
     watch.Cleared: TapeCourse._note_clearing,
     watch.Called: TapeCourse._note_call,
     watch.Copied: TapeCourse._note_copy,
-    watch.Left: TapeCourse._left_for,
+    watch.Left: TapeCourse._note_export,
     watch.Released: TapeCourse._note_release,
-    watch.Cutting: TapeCourse._cutting,
+    watch.Cutting: TapeCourse._note_cut,
     watch.Listed: TapeCourse._note_list,
     watch.Updating: TapeCourse._begin_update,
     watch.Clipped: TapeCourse._note_clip,

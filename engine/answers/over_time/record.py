@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..why.answers import GRAD_NONE, Answer
-from .happenings import longest, trailing
+from .happenings import count_trailing, longest
 from .history import History, HistoryPoint
 
 MISSING, ZERO = "no gradient", "a zero gradient"
@@ -50,9 +50,9 @@ class Record:
 
     def __init__(self, history: History) -> None:
         steps = history.steps
-        if history.updated and not steps[-1].updates:
+        if history.is_update and not steps[-1].updates:
             steps = steps[:-1]  # passes that no update has followed
-        self._steps = steps if history.updated else []
+        self._steps = steps if history.is_update else []
         self._tracks = {track.name: track for track in history.tracks}
 
     def judge(self, answers: Iterable[Answer]) -> list[Answer]:
@@ -85,7 +85,7 @@ class Record:
             return None
         points = [step.points.get(track) for step in self._steps]
         flags = [_has(point, what) for point in points]
-        run = trailing(flags)
+        run = count_trailing(flags)
         if not run:
             return None
         before = longest(flags[: len(flags) - run])

@@ -32,14 +32,14 @@ def words(h: Happening, everyone: Sequence[str], steps: int) -> str:
     return _SENTENCES[h.kind](h, ", ".join(together([t.name for t in h.tracks], everyone)), steps)
 
 
-def _lasting(h: Happening, steps: int) -> str:
+def _describe_length(h: Happening, steps: int) -> str:
     """For how long."""
     if h.count == steps:
         return "in every step"
     return "from here on" if h.step + h.count - 1 == steps else f"in {count(h.count, 'step')}"
 
 
-def _for_a_while(h: Happening, steps: int) -> str:
+def _describe_while(h: Happening, steps: int) -> str:
     """Return in how many steps something was so that is over; what begins with zeros is so in the first alone."""
     if h.count > 1:
         return f"in {h.count} of {steps} steps"
@@ -52,7 +52,7 @@ def _rate(h: Happening, whom: str, steps: int) -> str:
     return f"learning rate {before} → {after}{changes}"
 
 
-def _fallen(h: Happening) -> str:
+def _describe_fall(h: Happening) -> str:
     """Return the learning rate that makes updates change nothing, if it was made so small."""
     if not h.numbers:
         return ""
@@ -66,21 +66,23 @@ def _times(h: Happening) -> str:
 
 
 _SENTENCES: dict[str, Callable[[Happening, str, int], str]] = {
-    what.NOT_FINITE: lambda h, whom, n: f"{'first NaN' if h.wrong else 'NaN'} or infinity in {whom}, {_lasting(h, n)}",
+    what.NOT_FINITE: lambda h, whom, n: (
+        f"{'first NaN' if h.wrong else 'NaN'} or infinity in {whom}, {_describe_length(h, n)}"
+    ),
     what.SPIKE: lambda h, whom, n: f"gradients jump from {size(h.numbers[0])} to {size(h.numbers[1])}",
-    what.ZERO: lambda h, whom, n: f"all zero {_lasting(h, n)}: {whom}",
-    what.PASSING: lambda h, whom, n: f"all zero {_for_a_while(h, n)}: {whom}",
+    what.ZERO: lambda h, whom, n: f"all zero {_describe_length(h, n)}: {whom}",
+    what.PASSING: lambda h, whom, n: f"all zero {_describe_while(h, n)}: {whom}",
     what.GONE: lambda h, whom, n: f"no gradient any more: {whom}",
     what.CAME: lambda h, whom, n: f"first gradient: {whom}",
-    what.NEVER: lambda h, whom, n: f"gradients that nothing updates by {_lasting(h, n)}: {whom}",
-    what.EMPTY: lambda h, whom, n: f"cleared before the update that was to use them {_lasting(h, n)}: {whom}",
-    what.STALE: lambda h, whom, n: f"not cleared after the update before, added to it {_lasting(h, n)}: {whom}",
-    what.OLD: lambda h, whom, n: f"updated by a gradient of an earlier step, {_lasting(h, n)}: {whom}",
+    what.NEVER: lambda h, whom, n: f"gradients that nothing updates by {_describe_length(h, n)}: {whom}",
+    what.EMPTY: lambda h, whom, n: f"cleared before the update that was to use them {_describe_length(h, n)}: {whom}",
+    what.STALE: lambda h, whom, n: f"not cleared after the update before, added to it {_describe_length(h, n)}: {whom}",
+    what.OLD: lambda h, whom, n: f"updated by a gradient of an earlier step, {_describe_length(h, n)}: {whom}",
     what.WRITTEN: lambda h, whom, n: f"overwritten by values {size(h.numbers[0])} times its size away: {whom}",
-    what.UNMOVED: lambda h, whom, n: f"updates change nothing {_lasting(h, n)}: {whom}{_fallen(h)}",
+    what.UNMOVED: lambda h, whom, n: f"updates change nothing {_describe_length(h, n)}: {whom}{_describe_fall(h)}",
     what.RATE: _rate,
-    what.CLIPPED: lambda h, whom, n: f"clipped {_lasting(h, n)}: {_times(h)}",
-    what.CHANGED: lambda h, whom, n: f"changed between backward and update {_lasting(h, n)}: {_times(h)}",
+    what.CLIPPED: lambda h, whom, n: f"clipped {_describe_length(h, n)}: {_times(h)}",
+    what.CHANGED: lambda h, whom, n: f"changed between backward and update {_describe_length(h, n)}: {_times(h)}",
 }
 
 

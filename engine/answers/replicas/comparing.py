@@ -224,13 +224,13 @@ class _Comparing:
         if self._is_synchronised(entry):
             self._as_it_is(outs, self._factor(entry))
         elif not entry.backward and all(x.kind == SAME for x in layouts):
-            self._from_constants(entry, outs)
+            self._compare_constant(entry, outs)
         else:
-            self._computed(entry, outs, began=all(x.kind != APART for x in layouts))
+            self._compare_entry(entry, outs, began=all(x.kind != APART for x in layouts))
         for number in entry.sums:
             self._sum(number)
 
-    def _fixed(self, entry: Entry, value: Any) -> Layout:
+    def _shape_layout(self, entry: Entry, value: Any) -> Layout:
         """Return how what is read for its shape alone lies: as the value that the forward operator read or gave."""
         if not isinstance(value, np.ndarray):
             return Layout(SAME)
@@ -270,16 +270,16 @@ class _Comparing:
             by_rows = array is not None and array.ndim and array.shape[0] == self.rows
             self.layouts[number] = Layout(ROWS, factor) if by_rows else Layout(SAME)
 
-    def _from_constants(self, entry: Entry, outs: Sequence[int]) -> None:
+    def _compare_constant(self, entry: Entry, outs: Sequence[int]) -> None:
         """Data that the script makes have the rows of the batch; what is made of parameters is the same everywhere."""
         if any(n in self.of_parameters for n in entry.made):
             self.layouts.update(dict.fromkeys(outs, Layout(SAME)))
         else:
             self._as_it_is(outs)
 
-    def _computed(self, entry: Entry, outs: Sequence[int], *, began: bool) -> None:
+    def _compare_entry(self, entry: Entry, outs: Sequence[int], *, began: bool) -> None:
         if _has(entry, Trait.RANDOM):
-            self._drawn(entry, outs, began)
+            self._compare_draw(entry, outs, began)
             return
         parts = self._parts(entry)
         if parts is None:
@@ -305,7 +305,7 @@ class _Comparing:
                     self.layouts[number] = found
                     continue
             if found.kind == APART and began and finding is None:
-                finding = self._finding(entry, slot, "differs", _apart(whole, theirs))
+                finding = self._make_finding(entry, slot, "differs", _apart(whole, theirs))
             self._lies(number, found, factor)
         if finding is not None:
             self.findings.append(finding)
@@ -317,13 +317,13 @@ class _Comparing:
         else:
             self.layouts[number] = found
 
-    def _drawn(self, entry: Entry, outs: Sequence[int], began: bool) -> None:
+    def _compare_draw(self, entry: Entry, outs: Sequence[int], began: bool) -> None:
         """Replicas draw numbers of their own, unless all of them begin with the same seed."""
         self._as_it_is(outs, self._factor(entry))
         by_rows = any(self.layouts[n].kind == ROWS for n in outs)
         own = bool(getattr(entry.origin, "attrs", {}).get("seed"))
         if by_rows and began and (own or self.seeded):
-            self.findings.append(self._finding(entry, entry.outs[0][0], "same numbers", None))
+            self.findings.append(self._make_finding(entry, entry.outs[0][0], "same numbers", None))
 
     def _factor(self, entry: Entry) -> float:
         """By how much the gradients that an operator reads are larger on the replicas."""
@@ -335,7 +335,7 @@ class _Comparing:
         most = max((float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in arrays), default=0.0)
         return 64 * float(max((np.finfo(a.dtype).eps for a in arrays), default=0.0)) * most * self._factor(entry)
 
-    def _finding(self, entry: Entry, slot: str, kind: str, apart: float | None) -> ReplicaFinding:
+    def _make_finding(self, entry: Entry, slot: str, kind: str, apart: float | None) -> ReplicaFinding:
         return ReplicaFinding(entry.name, entry.part, slot, kind, apart, entry.loc, entry.layer)
 
     def _parts(self, entry: Entry) -> list[Sequence[Any]] | None:
@@ -356,10 +356,10 @@ class _Comparing:
         if isinstance(operand, list):
             return [self._operand(entry, o, replica) for o in operand]
         if isinstance(operand, FixedOperand):  # of which the shape alone is read
-            return self._fixed(entry, operand.value).part(operand.value, replica, self.count)
-        return self._held(operand, replica) if type(operand) is int else operand
+            return self._shape_layout(entry, operand.value).part(operand.value, replica, self.count)
+        return self._part_of(operand, replica) if type(operand) is int else operand
 
-    def _held(self, number: int, replica: int) -> Any:
+    def _part_of(self, number: int, replica: int) -> Any:
         array = self._array(number)
         return self.run.store.get(number) if array is None else self._layout(number).part(array, replica, self.count)
 
@@ -376,7 +376,7 @@ class _Comparing:
             if other.locals:
                 self.unsure.add(number)
             return
-        parts = [self._held(summands[0], k) + self._held(summands[1], k) for k in range(self.count)]
+        parts = [self._part_of(summands[0], k) + self._part_of(summands[1], k) for k in range(self.count)]
         self._lies(number, layout_of(whole, parts))
 
     # -- gradients of parameters ------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def layout_of(whole: Any, parts: Sequence[Any], noise: float = 0.0) -> Layout:
     parts = [np.asarray(p) for p in parts]
     count = len(parts)
     factors = (1.0, float(count), 1.0 / count)
-    axis = _divided(whole.shape, [p.shape for p in parts])
+    axis = _find_axis(whole.shape, [p.shape for p in parts])
     if axis is not None:
         together = np.concatenate(parts, axis)
         return next((Layout(ROWS, f, axis) for f in factors if close(together, whole, f, 0, noise)), Layout(APART))
@@ -87,7 +87,7 @@ def _wide(dtype: Any) -> Any:
     return np.complex128 if dtype.kind == "c" else np.float64
 
 
-def _divided(whole: tuple[int, ...], parts: Sequence[tuple[int, ...]]) -> int | None:
+def _find_axis(whole: tuple[int, ...], parts: Sequence[tuple[int, ...]]) -> int | None:
     """The axis along which equal parts make up the whole."""
     first = parts[0]
     if any(p != first for p in parts) or len(first) != len(whole):

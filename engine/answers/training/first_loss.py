@@ -69,14 +69,14 @@ class FirstLossSeen:
         if event.part != FORWARD:
             return
         if event.type == _LOSS:
-            self.found, self._over = self._seen(event), True
+            self.found, self._over = self._read(event), True
             self._makers.clear()
             return
         for v in event.outputs:
             if v.array is not None:
                 self._makers[id(v.array)] = event
 
-    def _seen(self, event: OpEvent) -> FirstLoss | None:
+    def _read(self, event: OpEvent) -> FirstLoss | None:
         slots = event.slots()
         logits, loss = slots.get("Logits"), slots.get("Loss")
         if logits is None or loss is None or self._are_pairs(logits):

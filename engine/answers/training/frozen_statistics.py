@@ -84,7 +84,7 @@ class FrozenStatistics:
         if kind is watch.Called:
             self._call(event)
         elif kind is watch.Copied:
-            self._give(self._behind(event.given), [event.made])
+            self._give(self._find_layers(event.given), [event.made])
         elif kind is watch.Filled:
             self._passes += 1
             self._trained.update(event.leaves)
@@ -94,7 +94,7 @@ class FrozenStatistics:
                 layer._excused = True
 
     @property
-    def found(self) -> list[MovingLayer]:
+    def find(self) -> list[MovingLayer]:
         """The layers whose statistics moved, and of which nothing is trained."""
         layers = [x for x in self._layers.values() if not x._excused and x.calls > 1 and x.mean() is not None]
         return [x for x in layers if self._trained.isdisjoint(x._readers)]
@@ -110,7 +110,7 @@ class FrozenStatistics:
         if all(layer._excused for layer in self._layers.values()):
             return
         operands, results = list(_tensors(event.operands)), list(_tensors(event.results))
-        layers, weights = self._behind(operands), [self._weights_in(t) for t in operands]
+        layers, weights = self._find_layers(operands), [self._weights_in(t) for t in operands]
         read = frozenset[Leaf]().union(*weights)
         for key in layers if read else ():
             self._layers[key]._readers |= read
@@ -118,7 +118,7 @@ class FrozenStatistics:
             self._give(layers, results)
         elif weights and all(weights):
             for t in results:
-                self._weights[id(t)] = weakref.ref(t, _forgetting(self._weights, id(t))), read
+                self._weights[id(t)] = weakref.ref(t, _forget_on_death(self._weights, id(t))), read
 
     def _normalise(self, event: watch.Called, result: Tensor) -> None:
         """Note a call of a layer."""
@@ -148,9 +148,9 @@ class FrozenStatistics:
         moved = any(not np.array_equal(a, t.array) for a, t in zip(layer._first, scale, strict=False))
         layer._excused = layer._excused or trains or moved
         if not layer._excused:
-            self._give(self._behind([event.operands[0]]) | {key}, [result])
+            self._give(self._find_layers([event.operands[0]]) | {key}, [result])
 
-    def _behind(self, tensors: Iterable[Any]) -> frozenset[int]:
+    def _find_layers(self, tensors: Iterable[Any]) -> frozenset[int]:
         """The layers that tensors were computed from."""
         found: frozenset[int] = frozenset()
         for t in tensors:
@@ -161,7 +161,7 @@ class FrozenStatistics:
 
     def _give(self, layers: frozenset[int], results: Iterable[Tensor]) -> None:
         for t in results if layers else ():
-            self._given[id(t)] = weakref.ref(t, _forgetting(self._given, id(t))), layers
+            self._given[id(t)] = weakref.ref(t, _forget_on_death(self._given, id(t))), layers
 
     def _weights_in(self, t: Tensor) -> frozenset[Leaf]:
         """The leaves of the parameters that take gradients and that a tensor is, or is computed from alone."""
@@ -176,5 +176,5 @@ def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
         yield from (t for t in (v if isinstance(v, (list, tuple)) else (v,)) if isinstance(t, Tensor))
 
 
-def _forgetting(table: dict[int, Any], key: int) -> Callable[[Any], object]:
+def _forget_on_death(table: dict[int, Any], key: int) -> Callable[[Any], object]:
     return lambda _: table.pop(key, None)

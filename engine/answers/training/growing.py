@@ -152,13 +152,13 @@ class Growth:
         place, born = self._waiting.pop(part)
         group = _Group(place)
 
-        def gone(reference: weakref.ref[GradNode]) -> None:
+        def forget(reference: weakref.ref[GradNode]) -> None:
             self._forget(part, group, reference)
 
         for r in born:
             node = r()
             if node is not None and r not in self._late:
-                group.nodes.add(weakref.ref(node, gone))
+                group.nodes.add(weakref.ref(node, forget))
         if group.nodes:
             self._groups[part] = group
             self.outlived = True
@@ -197,7 +197,7 @@ class Growth:
         for part in list(self._waiting):
             self._look(part)
 
-    def kept_by(self, tensors: Iterable[Tensor], seen: set[GradNode]) -> Stay | None:
+    def find_stay(self, tensors: Iterable[Tensor], seen: set[GradNode]) -> Stay | None:
         """Return what *tensors* keep of the graphs of steps; None where they keep nothing.
 
         Args:

@@ -84,11 +84,11 @@ class Mixing:
             (own,) = first
             self._find_leftovers(event, key, calls, own)
         elif len(first) == 2:
-            self._left_always(event, key, calls)
+            self._note_left(event, key, calls)
         self._steps.append((key, event.by))
         self._used.append({loc for c in calls.values() for loc in c})
 
-    def _left_always(self, event: watch.Updating, key: Key, calls: dict[Tensor, dict[Location, int]]) -> None:
+    def _note_left(self, event: watch.Updating, key: Key, calls: dict[Tensor, dict[Location, int]]) -> None:
         """Note what another optimizer's call has left for all that this step updates, from the first step on."""
         spans = {tuple(sorted(call.items(), key=lambda entry: entry[1])) for call in calls.values()}
         if len(spans) != 1 or len(next(iter(spans))) != 2:

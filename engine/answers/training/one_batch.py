@@ -79,7 +79,7 @@ def learn(run: Timeline, steps: int, part: float, optimizer: Own) -> OneBatch | 
     pairs = _pairs(run)
     if run.loss is None or not pairs:
         return None
-    first = _number(Branch(run).made(run.loss))
+    first = _number(Branch(run).make(run.loss))
     if not math.isfinite(first) or first <= 1e-3:
         return None  # there is nothing to learn, or another rule says why
     stop = find_stop(run, pairs, (run.loss, *pairs.values()))
@@ -93,10 +93,10 @@ def learn(run: Timeline, steps: int, part: float, optimizer: Own) -> OneBatch | 
             break
     if best > enough:
         return _find_stop(run, pairs, first, best)
-    return _by_its_own(run, pairs, steps, optimizer, first, enough) or OneBatch(first, best, True)
+    return _explain_optimizer(run, pairs, steps, optimizer, first, enough) or OneBatch(first, best, True)
 
 
-def _by_its_own(
+def _explain_optimizer(
     run: Timeline, pairs: Mapping[int, int], steps: int, optimizer: Own, first: float, enough: float
 ) -> OneBatch | None:
     """Return what keeps the user's optimizer from learning what others learn, if that is a known cause."""
@@ -181,13 +181,13 @@ def _descend(
     best = math.inf
     for _ in range(steps):
         branch = Branch.add_edits(run, "copy", 0, [Edit(0, n, v, "") for n, v in values.items()])
-        loss = _number(branch.made(run.loss or 0))
+        loss = _number(branch.make(run.loss or 0))
         if not math.isfinite(loss):
             return best if best < math.inf else loss
         best = min(best, loss)
         if best <= enough:
             return best
-        made = {n: branch.made(gradient) for n, gradient in pairs.items()}
+        made = {n: branch.make(gradient) for n, gradient in pairs.items()}
         gradients = {n: np.asarray(getattr(g, "array", g), np.float64) for n, g in made.items()}
         for number, move in rule(gradients).items():
             values[number] = (values[number] - rate * move).astype(values[number].dtype)
@@ -197,7 +197,7 @@ def _descend(
 def _find_stop(run: Timeline, pairs: Mapping[int, int], first: float, best: float) -> OneBatch:
     """Return what keeps the loss where it is."""
     branch = Branch(run)
-    gradients = [np.asarray(branch.made(g)) for g in pairs.values()]
+    gradients = [np.asarray(branch.make(g)) for g in pairs.values()]
     zero = sum(not np.any(g) for g in gradients)
     if zero == len(gradients):
         dead = _dead(run, branch)
@@ -211,7 +211,7 @@ def _find_stop(run: Timeline, pairs: Mapping[int, int], first: float, best: floa
 def _dead(run: Timeline, branch: Branch) -> Entry | None:
     """The first relu whose results are all zero."""
     for entry in run.entries:
-        if entry.type == "relu" and entry.outs and not np.any(np.asarray(branch.made(entry.outs[0][1]))):
+        if entry.type == "relu" and entry.outs and not np.any(np.asarray(branch.make(entry.outs[0][1]))):
             return entry
     return None
 
@@ -219,7 +219,7 @@ def _dead(run: Timeline, branch: Branch) -> Entry | None:
 def _ranges(run: Timeline, branch: Branch) -> list[str]:
     """Return what the loss compares: the ranges of the operands of the last operator that reads two of one shape."""
     for entry in reversed(run.entries[: run.begin]):
-        arrays = [np.asarray(branch.made(n)) for _, n in entry.reads]
+        arrays = [np.asarray(branch.make(n)) for _, n in entry.reads]
         if len(arrays) == 2 and arrays[0].shape == arrays[1].shape and arrays[0].size > 1:
             ranges = [
                 f"{slot} from {a.min():.4g} to {a.max():.4g}" for (slot, _), a in zip(entry.reads, arrays, strict=True)

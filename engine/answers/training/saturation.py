@@ -34,7 +34,7 @@ class Saturated:
     largest: float
 
 
-def saturated(run: Timeline, parameters: Collection[int], share: float) -> Iterator[Saturated]:
+def find_saturated(run: Timeline, parameters: Collection[int], share: float) -> Iterator[Saturated]:
     """The hidden layers of units of which at least that share is flat.
 
     What a trained model predicts may well be flat, and gates without a parameter behind them are one: only results are

@@ -112,7 +112,7 @@ class Unread:
             act(self, event)
 
     @property
-    def cleared(self) -> list[ClearedUnread]:
+    def find_cleared(self) -> list[ClearedUnread]:
         """Backward calls of which at least as many passes are unread as are read, and of which some are read."""
         calls: dict[Location, ClearedUnread] = {}
         for over in self._over:
@@ -127,7 +127,7 @@ class Unread:
         """Lines that have clipped nothing else."""
         return [v for v in self._clips.values() if v.times == self._clipped[v.loc]]
 
-    def _added(self, event: watch.Added) -> None:
+    def _note_added(self, event: watch.Added) -> None:
         if self._now is None or self._now[0] is not event.root:
             finite = event.root is None or bool(np.isfinite(np.asarray(event.root.array, np.float64)).all())
             self._now = event.root, _Pass(source.here(), finite)
@@ -159,7 +159,7 @@ class Unread:
                 self._over.append(over)
             over.cleared.append(event.tensor)
 
-    def _listed(self, event: watch.Listed) -> None:
+    def _note_listed(self, event: watch.Listed) -> None:
         self._held.update(t.leaf for t in event.tensors)
 
     def _begin_update(self, event: watch.Updating) -> None:
@@ -170,7 +170,7 @@ class Unread:
             if leaf.grad is not None:
                 self._stale[leaf] = leaf.grad.array, source.here()
 
-    def _asked(self, event: watch.GradRead) -> None:
+    def _note_read(self, event: watch.GradRead) -> None:
         for tensor in event.tensors:
             self._read(tensor.leaf)
 
@@ -179,14 +179,14 @@ class Unread:
             for tensor in event.tensors:
                 self._read(tensor.leaf)
 
-    def _left(self, event: watch.Left) -> None:
+    def _note_left(self, event: watch.Left) -> None:
         self._look(event.tensor.array)
 
-    def _copied(self, event: watch.Copied) -> None:
+    def _note_copied(self, event: watch.Copied) -> None:
         for tensor in event.given:
             self._look(tensor.array)
 
-    def _limited(self, event: watch.Limited) -> None:
+    def _note_clipped(self, event: watch.Limited) -> None:
         loc = source.here()
         self._clipped[loc] = self._clipped.get(loc, 0) + 1
         if all(map(self._is_stale, event.tensors)):
@@ -220,16 +220,16 @@ class Unread:
 
 
 _ACTS: dict[type, Any] = {
-    watch.Added: Unread._added,
+    watch.Added: Unread._note_added,
     watch.Filled: Unread._fill,
     watch.GradientMoved: Unread._move,
     watch.Cleared: Unread._clear,
-    watch.Listed: Unread._listed,
+    watch.Listed: Unread._note_listed,
     watch.Updating: Unread._begin_update,
-    watch.GradRead: Unread._asked,
+    watch.GradRead: Unread._note_read,
     watch.Unscaled: Unread._note_unscaling,
-    watch.Left: Unread._left,
-    watch.Copied: Unread._copied,
-    watch.Limited: Unread._limited,
+    watch.Left: Unread._note_left,
+    watch.Copied: Unread._note_copied,
+    watch.Limited: Unread._note_clipped,
 }
 hears(*_ACTS)(Unread.__call__)

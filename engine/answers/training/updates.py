@@ -14,7 +14,7 @@ from ...core.source import NOWHERE, Location
 from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
 from ..why import callers
-from ..why.statistics import kept_places
+from ..why.statistics import state_places
 
 
 @dataclass
@@ -160,7 +160,7 @@ class Updates:
         elif isinstance(event, watch.Updated) and self._open:
             self._end(*self._open.pop())
         elif isinstance(event, watch.Written):
-            self._written(event)
+            self._note_written(event)
         elif isinstance(event, watch.Labelled):
             self.labelled.append(FrozenInVain(event.text, source.here(), event.tensors))
 
@@ -219,14 +219,14 @@ class Updates:
             if tensor.stop_gradient and key in self._stopped and key not in self._frozen:
                 self._frozen[key] = tensor.array.copy()
 
-    def _written(self, event: watch.Written) -> None:
+    def _note_written(self, event: watch.Written) -> None:
         """Note that a frozen parameter that an optimizer holds is given other values, after gradients were computed.
 
         Running statistics are their layer's to write: in fine-tuning they go on in a frozen trunk.
         """
         tensor, array = event.tensor, event.array
         before = self._frozen.get(id(tensor))
-        if before is None or not tensor.stop_gradient or self._open or kept_places(event.writer):
+        if before is None or not tensor.stop_gradient or self._open or state_places(event.writer):
             return
         values = np.asarray(getattr(array, "array", array))
         if values.shape != before.shape or not np.array_equal(values, before):

@@ -27,7 +27,7 @@ def advice(verdict: Verdict) -> str:
     return "" if found is None else say(found.text)
 
 
-def of_operator(type_: str, reader: str) -> str:
+def advise_operator(type_: str, reader: str) -> str:
     """Return what to do about an operator without a gradient; empty where its result is a label or an index.
 
     Args:
@@ -112,7 +112,7 @@ CASES: tuple[tuple[Verdict, Callable[[ZeroScene], bool], Advice], ...] = (
 """Verdict, a condition on the operator that made a gradient zero, and what to do then; the first that holds counts."""
 
 
-def advised(verdict: Verdict, scene: ZeroScene) -> str:
+def advise(verdict: Verdict, scene: ZeroScene) -> str:
     """Return what would change the verdict in the case at hand; empty where only the verdict is known."""
     return say(next((found.text for of, holds, found in CASES if of is verdict and holds(scene)), ""))
 

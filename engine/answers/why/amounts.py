@@ -13,7 +13,7 @@ from ..numbers import Numbers
 from .advice import advice
 from .answers import CUT, Answer
 from .deaths import WAY, Death, Nearest
-from .folding import folded
+from .folding import fold_names
 from .reasons import C, V
 from .scene import NORMS
 from .siblings import last_ones
@@ -101,11 +101,11 @@ class Amounts(Generic[V, C]):
         """
         slopes = self.slopes
         total = slopes.sums.get(subject.value)
-        gradient = None if total is None else Numbers.of(total, orders=False)
+        gradient = None if total is None else Numbers.measure(total, orders=False)
         base = replace(base, gradient=gradient)
         if not slopes.is_dead(subject.value):
             told = _judge_numbers(base)
-            return told if told.verdict is Verdict.NOT_FINITE else self.sizes.told(subject, told, asked)
+            return told if told.verdict is Verdict.NOT_FINITE else self.sizes.judge(subject, told, asked)
         death = self._death(subject.value)
         return base if death is None else self._dead(subject, base, death, asked)
 
@@ -117,7 +117,7 @@ class Amounts(Generic[V, C]):
     def _death(self, value: V) -> Death[V, C] | None:
         """Return where the gradient of *value* became zero; where none came by at all, on the way to the loss."""
         way: list[C] = []
-        for v, call in self._reasons.along(value):
+        for v, call in self._reasons.walk(value):
             if v in self.slopes.uses:
                 death = self.slopes.death(v)
                 return None if death is None else replace(death, way=(*way, *death.way))
@@ -136,7 +136,7 @@ class Amounts(Generic[V, C]):
         if death.killer is None or death.use is None:
             answer = self._judge_cancellation(base, death, slopes)
         elif death.killer.verdict is Verdict.VANISHED:
-            answer = self.sizes.vanished(base, death, outer, asked)
+            answer = self.sizes.judge_vanished(base, death, outer, asked)
         else:
             before = self._last_ones.get(subject.name, ()) if death.use.type in FIXED else ()
             answer = self._judge_zero(
@@ -149,7 +149,7 @@ class Amounts(Generic[V, C]):
         """Return the answer about a gradient that an operator made zero: each row changes what the one before ruled."""
         killer = zero.killer
         flow = self._reasons.flow
-        at = flow.called_at(zero.use.call)
+        at = flow.call_line(zero.use.call)
         cause = next((loc for v in zero.use.onto if (loc := flow.place_of_choice(v))), at)
         ruling: _Ruling[V] = _Ruling(killer.verdict, killer.label, killer.said, cause)
         for holds, rule in self._rows:
@@ -207,7 +207,7 @@ class Amounts(Generic[V, C]):
 
     def _excuse_last(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Excuse a zero of the last layer of several, of which the loss reads some places alone: a class token, say."""
-        said = f"; its like is trained in the layers before: {folded(zero.before)}, and this is the last one"
+        said = f"; its like is trained in the layers before: {fold_names(zero.before)}, and this is the last one"
         return replace(now.excuse(said), label=BY_STRUCTURE)
 
     def _name_factor(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
@@ -271,7 +271,7 @@ class Amounts(Generic[V, C]):
         flow = self._reasons.flow
         uses = [u for u in slopes.uses[death.value] if not u.dead]
         names = self._case.call_names([u.call for u in uses])
-        where = ", ".join(f"{names[id(u.call)]} ({source.short(flow.called_at(u.call))})" for u in uses[:_PARTS])
+        where = ", ".join(f"{names[id(u.call)]} ({source.short(flow.call_line(u.call))})" for u in uses[:_PARTS])
         sizes = " and ".join(f"{u.norm:.4g}" for u in uses[:_PARTS])
         more = f" and {len(uses) - _PARTS} more" if len(uses) > _PARTS else ""
         said = f"the parts of its gradient cancel: {where}{more}, of norms {sizes}"
@@ -282,7 +282,7 @@ class Amounts(Generic[V, C]):
             label=BY_STRUCTURE if shifts else Verdict.CANCELLED.text,
             finding=not shifts,
             said=(f"{said}; {_NO_SAY}" if shifts else said,),
-            location=flow.called_at(uses[0].call),
+            location=flow.call_line(uses[0].call),
             advice="" if shifts else advice(Verdict.CANCELLED),
         )
 
@@ -310,7 +310,7 @@ class Amounts(Generic[V, C]):
 
     def _constant_factor(self, value: V) -> Death[V, C] | None:
         """Return where a zero that no gradient can change is multiplied into what *value* does for the loss."""
-        nearest = self._constants.of(value)
+        nearest = self._constants.find(value)
         if nearest is None:
             return None
         use, at, way = nearest
@@ -324,9 +324,9 @@ class Amounts(Generic[V, C]):
         if len(inner.way) > WAY:
             stations.insert(-1, "…")
         if inner.use is None:
-            return case.named([case.target_name(), "…", CUT, *reversed(stations)])
+            return case.name_stations([case.target_name(), "…", CUT, *reversed(stations)])
         stations = [*stations[:-1], CUT, stations[-1], *((c,) for c in later), case.target_name()]
-        return case.named(stations[::-1])
+        return case.name_stations(stations[::-1])
 
     def _unwrap(self, death: Death[V, C]) -> tuple[Death[V, C], list[C]]:
         """The innermost of deaths in blocks, seen from outside, and the calls from there to the loss."""

@@ -10,7 +10,7 @@ from ...core import source
 from ...core.result import Result
 from ...core.source import NOWHERE, Location, Place
 from ..numbers import Numbers
-from .folding import folded
+from .folding import fold_names
 from .verdicts import Aspect, GradientState, Verdict
 
 S = TypeVar("S")
@@ -177,9 +177,9 @@ class Answer(Result):
         if self.proved:
             lines.append(f"  {self.proved}")
         if self.also:
-            lines.append(f"  the same holds for {len(self.also):,} more: {folded(self.also)}")
+            lines.append(f"  the same holds for {len(self.also):,} more: {fold_names(self.also)}")
         if self.shared:
-            names = folded([f"{n} (partly)" if partly else n for n, partly in self.shared])
+            names = fold_names([f"{n} (partly)" if partly else n for n, partly in self.shared])
             lines.append(f"  {len(self.shared):,} more share this cut: {names}")
         return lines
 

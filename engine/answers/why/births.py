@@ -79,7 +79,7 @@ class SizeCauses(Generic[V, C]):
         self._flow = case.reasons.flow
         self._slopes = slopes
 
-    def of(self, jump: Leg[V, C], gain: float) -> SizeOrigin:
+    def explain(self, jump: Leg[V, C], gain: float) -> SizeOrigin:
         """Why the gradient is multiplied where it arrives at ``jump.value``.
 
         Args:
@@ -88,7 +88,7 @@ class SizeCauses(Generic[V, C]):
         assert jump.use is not None
         assert jump.onto is not None
         use, factor = jump.use, 10**gain
-        at = self._flow.called_at(use.call)
+        at = self._flow.call_line(use.call)
         made = self._slopes.made.get(jump.onto)
         times = f"{use.type} multiplies it by {factor:.3g}"
         if made is None:
@@ -161,7 +161,7 @@ class SizeCauses(Generic[V, C]):
         change, step = max(changes, key=lambda pair: pair[0] if size > 0 else -pair[0])
         if abs(change) < _HALF * abs(size) and len(changes) > LAYERS:
             factor = 10 ** ((size - last.size) / (len(changes) - 1))
-            at = usual([self._flow.called_at(s.made.call) for s in steps if s.made is not None])
+            at = usual([self._flow.call_line(s.made.call) for s in steps if s.made is not None])
             said = f"{self._flow.name(value)} is up to {10**size:.3g}, after {len(changes) - 1} operators"
             return SizeOrigin(f"{said} that multiply it by {factor:.3g} each", at, size=size, deep=True)
         return replace(self._born(step, change, size, value), size=size)
@@ -176,7 +176,7 @@ class SizeCauses(Generic[V, C]):
             return SizeOrigin(f"{name} holds numbers up to {10**step.size:.3g}", at, fault=data)
         what = "a constant factor" if call.type == "scale" else call.type
         said = f"{flow.name(value)} is up to {10**size:.3g}: {what} multiplies it by {10**change:.3g}"
-        return SizeOrigin(said, flow.called_at(call.call), fault=call.type in BOUNDED or call.type == "scale")
+        return SizeOrigin(said, flow.call_line(call.call), fault=call.type in BOUNDED or call.type == "scale")
 
     def _back(self, value: V, size: float | None) -> Iterator[BackStep[V, C]]:
         """From *value* along the largest operands, as far as sizes are known; along the smallest of one below 1."""

@@ -56,4 +56,6 @@ def _returns(code: CodeType, line: int) -> bool:
     statement = None if function is None else functions.statement(function, line)
     if function is None or statement is None:
         return False
-    return isinstance(statement, ast.Return) or not functions.named(statement).isdisjoint(functions.returned(function))
+    return isinstance(statement, ast.Return) or not functions.find_names(statement).isdisjoint(
+        functions.find_returned(function)
+    )

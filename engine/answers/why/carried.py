@@ -29,7 +29,7 @@ class CarriedValue:
     by: str = ""
 
 
-def carried(journal: Journal, loss: int, freed: Location) -> CarriedValue | None:
+def find_carried(journal: Journal, loss: int, freed: Location) -> CarriedValue | None:
     """Return what leads from the graph of *loss* into the graph of an earlier backward call, or None.
 
     Args:
@@ -108,11 +108,11 @@ def _is_in_function(code: CodeType, made: int, read: int, at: Location) -> Carri
     maker, reader = functions.statement(whole, made), functions.statement(whole, read)
     if maker is None or reader is None:
         return None
-    names, wanted = functions.named(maker), functions.read(reader)
+    names, wanted = functions.find_names(maker), functions.read(reader)
     for name in sorted(names & wanted):
         return CarriedValue(name, at)
     for statement in functions.statements(whole):
         if isinstance(statement, (ast.Expr, ast.Assign)) and not names.isdisjoint(functions.read(statement.value)):
-            for name in sorted(functions.named(statement) & wanted):
+            for name in sorted(functions.find_names(statement) & wanted):
                 return CarriedValue(name, ((code, statement.lineno), *at[1:]), isinstance(statement, ast.Expr))
     return None

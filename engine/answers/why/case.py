@@ -17,11 +17,11 @@ from ...core.collector import pause_gc
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say
 from . import callers
-from .advice import advice, of_operator, set_on_a_result
+from .advice import advice, advise_operator, set_on_a_result
 from .amounts import Amounts
 from .answers import CUT, Answer, ChainEnd, GradientShare, Shared
 from .dropped import DroppedResult
-from .folding import folded
+from .folding import fold_names
 from .levels import dense
 from .lost import LostUse, LostUses
 from .meant_cuts import MeantCuts
@@ -114,7 +114,7 @@ class Case(ABC, Generic[V, C]):
         """Return whether the loss is computed from gradients of *value*."""
 
     @abstractmethod
-    def computed_at(self) -> Location:
+    def loss_line(self) -> Location:
         """Return the line where the loss was computed."""
 
     def also(self, subject: TensorSubject[V], answer: Answer) -> Answer:
@@ -157,7 +157,7 @@ class Case(ABC, Generic[V, C]):
         """The line that answers have in common that are one finding: where each of them points, if nothing else."""
         return answer.location
 
-    def hearing(self) -> AbstractContextManager[None]:
+    def hear(self) -> AbstractContextManager[None]:
         """Inside, what somebody else runs is listened to: a case that would run the model itself need not then."""
         return nullcontext()
 
@@ -202,7 +202,9 @@ class Case(ABC, Generic[V, C]):
         if told.verdict is not Verdict.FROZEN or told.finding or subject.name not in self._odd_ones:
             return told
         beside = self._odd_ones[subject.name]
-        return replace(told, beside=beside, said=(*told.said, f"its like is trained in other layers: {folded(beside)}"))
+        return replace(
+            told, beside=beside, said=(*told.said, f"its like is trained in other layers: {fold_names(beside)}")
+        )
 
     @cached_property
     def _odd_ones(self) -> Mapping[str, tuple[str, ...]]:
@@ -233,7 +235,7 @@ class Case(ABC, Generic[V, C]):
             return replace(base, said=tuple(said), frontier=frontier, advice=advice(reason.verdict))
         said += self._cut_said(subject, cut)
         shared = self._find_sharers(subject, cut) if asked else ()
-        victim = flow.called_at(cut.call) if cut.call is not None else NOWHERE
+        victim = flow.call_line(cut.call) if cut.call is not None else NOWHERE
         path = self._path(subject.value, cut) if asked else ()
         is_set = reason.verdict is Verdict.STOP_GRADIENT and cut.call is not None and bool(cut.at)
         return replace(
@@ -255,12 +257,12 @@ class Case(ABC, Generic[V, C]):
         if refusal is not None:
             return refusal.advice
         if verdict is Verdict.NON_DIFFERENTIABLE and cut.call is not None:
-            return of_operator(self.reasons.flow.call_type(cut.call), self._reader(cut))
+            return advise_operator(self.reasons.flow.call_type(cut.call), self._reader(cut))
         return "" if self._recognition.passes_straight_through(cut) else advice(verdict)
 
     def _reader(self, cut: Cut[V, C]) -> str:
         """The type of the operator that reads the result of the one at which a path ends; empty where none does."""
-        way = [call for _, call in islice(self.reasons.along(cut.value), 2)]
+        way = [call for _, call in islice(self.reasons.walk(cut.value), 2)]
         calls = [call for call in way if call is not None and call is not cut.call]
         return self.reasons.flow.call_type(calls[0]) if calls else ""
 
@@ -272,7 +274,7 @@ class Case(ABC, Generic[V, C]):
         """The line that called the function of *at*, seen from where the loss is computed."""
         if cut.verdict is Verdict.NO_GRAD and at and at[0][0] not in {code for code, _ in victim}:
             at = victim  # a decorator stands outside of what it switches off
-        line = callers.caller(at, self.computed_at())
+        line = callers.caller(at, self.loss_line())
         return (("called at", line),) if line else ()
 
     def _locate_loss(self, base: Answer, end: V) -> Answer:
@@ -287,11 +289,11 @@ class Case(ABC, Generic[V, C]):
         """The line of the cut; under ``no_grad`` those of all calls between *value* and it."""
         places = [location]
         if cut.verdict.has(Aspect.UNRECORDED):
-            places += [self.reasons.flow.called_at(cut.call)] if cut.call is not None else []
+            places += [self.reasons.flow.call_line(cut.call)] if cut.call is not None else []
             for v, call in self.reasons.path(value):
                 if same(v, cut.value) or call is None:
                     break
-                places.append(self.reasons.flow.called_at(call))
+                places.append(self.reasons.flow.call_line(call))
         return tuple(dict.fromkeys(p for p in map(source.file_and_line, places) if p is not None))
 
     def _cut_said(self, subject: TensorSubject[V], cut: Cut[V, C]) -> list[str]:
@@ -321,7 +323,7 @@ class Case(ABC, Generic[V, C]):
     def _find_sharers(self, subject: TensorSubject[V], cut: Cut[V, C]) -> tuple[Shared, ...]:
         others = [o for o in self.parameters() if o.held is not subject.held]
         reached, cuts = self.reasons.reached, self.reasons.cuts
-        behind = self.reasons.behind(cut) if any(o.value in reached for o in others) else set()
+        behind = self.reasons.ancestors(cut) if any(o.value in reached for o in others) else set()
         shared = []
         for other in others:
             theirs = cuts.get(other.value)
@@ -340,9 +342,9 @@ class Case(ABC, Generic[V, C]):
                 stations.append(CUT)
             if call is not None:
                 stations.append((call,))
-        return self.named([*stations, self.target_name()][::-1])
+        return self.name_stations([*stations, self.target_name()][::-1])
 
-    def named(self, stations: Sequence[Any]) -> tuple[str, ...]:
+    def name_stations(self, stations: Sequence[Any]) -> tuple[str, ...]:
         """*stations*, shortened, with names for the calls among them, each of which stands in a tuple of its own."""
         shown = _shorten(stations)
         names = self.call_names([s[0] for s in shown if isinstance(s, tuple)])
@@ -364,7 +366,7 @@ class Case(ABC, Generic[V, C]):
         parts = []
         for u in uses:
             cosine = None if total is None or u.array is None else _cosine(u.array, total)
-            parts.append(GradientShare(names[id(u.call)], source.short(flow.called_at(u.call)), u.norm, cosine))
+            parts.append(GradientShare(names[id(u.call)], source.short(flow.call_line(u.call)), u.norm, cosine))
         return tuple(parts)
 
     # -- all of them ----------------------------------------------------------------------------------------------

@@ -66,4 +66,4 @@ def _names(statement: ast.stmt) -> set[str]:
     """Return the names that a statement gives, or whose list it adds to."""
     if isinstance(statement, ast.For):
         return {n.id for n in ast.walk(statement.target) if isinstance(n, ast.Name)}
-    return functions.named(statement)
+    return functions.find_names(statement)

@@ -17,7 +17,7 @@ _ADDING = frozenset({"elementwise_add", "elementwise_sub"})
 _ELEMENTWISE = ("elementwise_", "scale", "square", "concat", "stack")
 
 
-def misused(reasons: JournalReasons, parameters: Collection[int]) -> list[Call]:
+def find_misused(reasons: JournalReasons, parameters: Collection[int]) -> list[Call]:
     """The calls of ``paddle.grad`` without a graph whose result stands in the loss like a penalty.
 
     Args:
@@ -32,7 +32,7 @@ def misused(reasons: JournalReasons, parameters: Collection[int]) -> list[Call]:
     return [c for c in taken if _is_trained(reasons, c) and _is_penalty(reasons, c, parameters)] if taken else []
 
 
-def behind(reasons: JournalReasons, calls: Collection[Call]) -> dict[int, Call]:
+def find_calls_behind(reasons: JournalReasons, calls: Collection[Call]) -> dict[int, Call]:
     """By number of a value that what is differentiated in *calls* was computed from, the last one of these."""
     found: dict[int, Call] = {}
     chosen = {c.time for c in calls}
@@ -47,7 +47,7 @@ def behind(reasons: JournalReasons, calls: Collection[Call]) -> dict[int, Call]:
 
 def _is_trained(reasons: JournalReasons, call: Call) -> bool:
     """Return whether what was differentiated depends on something that the loss gives a gradient to."""
-    sources = behind(reasons, [call])
+    sources = find_calls_behind(reasons, [call])
     return any(v in reasons.reached for v in sources) or any(v in reasons.reached for v in call.reads if v is not None)
 
 

@@ -17,7 +17,7 @@ def name_copy(reasons: JournalReasons, subject: TensorSubject[int], answer: Answ
     if answer.verdict is not Verdict.UNUSED:
         return answer
     copies = reasons.flow.journal.copies.get(subject.value, ())
-    used = next((c for c in reversed(copies) if reasons.of(c.made).verdict is Verdict.OK), None)
+    used = next((c for c in reversed(copies) if reasons.explain(c.made).verdict is Verdict.OK), None)
     if used is None:
         return answer
     at = source.short(used.loc)

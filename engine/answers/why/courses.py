@@ -59,7 +59,7 @@ class Leg(Generic[V, C]):
         return self.rise if self.change > 0 else self.fall
 
     @property
-    def by_depth(self) -> bool:
+    def is_by_depth(self) -> bool:
         """Return whether no single call explains the change, and there are layers that may."""
         return self.layers >= LAYERS and abs(self.jump[0]) < _HALF * abs(self.change)
 
@@ -153,7 +153,7 @@ class Courses(Generic[V, C]):
         """The change per layer on the way to *value*; None where it is not steady."""
         loop = next((x.use for x in self.way(value) if x.use is not None and len(x.use.rounds) >= LAYERS), None)
         if loop is not None:
-            return of_rounds(loop)
+            return round_gain(loop)
         layers = [x for x in self.way(value) if x.use is not None and id(x.use.call) in self.weight_of][::-1]
         if len(layers) < LAYERS:
             return None
@@ -173,7 +173,7 @@ def usual(places: Sequence[Location]) -> Location:
     return Counter(places).most_common(1)[0][0]
 
 
-def of_rounds(loop: Use[V, C]) -> Gain[V, C] | None:
+def round_gain(loop: Use[V, C]) -> Gain[V, C] | None:
     """The change per round of a loop; None where too few of them are left to tell."""
     sizes = np.array([math.log10(total) for total in loop.rounds if 0 < total < math.inf])
     steady = sizes[_find_beginning(sizes) :] if len(sizes) >= LAYERS else sizes

@@ -68,7 +68,7 @@ class Nearest(Generic[V, C, T]):
         self._look = look
         self._steps: dict[V, _Step[V, C, T] | None] = {}
 
-    def of(self, value: V) -> tuple[T, V, tuple[C, ...]] | None:
+    def find(self, value: V) -> tuple[T, V, tuple[C, ...]] | None:
         """Return what is so, at which value, and the calls that lead there; None if it is so nowhere."""
         step = self._step(value)
         if step is None:
@@ -118,9 +118,9 @@ class Deaths(Generic[V, C]):
         self._uses = uses
         self._nearest: Nearest[V, C, list[Use[V, C]]] = Nearest(uses, self._ends)
 
-    def of(self, value: V) -> Death[V, C] | None:
+    def find(self, value: V) -> Death[V, C] | None:
         """Return where the gradient of *value*, which is zero, became zero: the nearest such place."""
-        end = self._nearest.of(value)
+        end = self._nearest.find(value)
         if end is None:
             return None
         uses, at, way = end

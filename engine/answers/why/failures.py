@@ -10,11 +10,11 @@ from ...eager.tape import FreedGraphError, InplaceError
 from ...eager.tensor import Tensor
 from ...ops import registry
 from .answers import Answer
-from .carried import CarriedValue, carried, is_made_again, is_same
+from .carried import CarriedValue, find_carried, is_made_again, is_same
 from .verdicts import Verdict
 
 
-def explained(
+def explain_failure(
     error: FreedGraphError | InplaceError, raised: Location, journal: Journal | None = None, loss: Tensor | None = None
 ) -> Answer:
     """The answer about *error*.
@@ -29,7 +29,7 @@ def explained(
         return _overwritten(error, raised) if isinstance(error, InplaceError) else _explain_second(error, raised, _SUM)
     if isinstance(error, InplaceError):
         return _explain_overwriting(error, raised, journal, number)
-    kept = carried(journal, number, error.freed)
+    kept = find_carried(journal, number, error.freed)
     if kept is not None:
         return _explain_carried(kept, _places(error, raised), error.freed == raised)
     return _explain_second(error, raised, _ANEW if is_same(journal, number) else _SUM)

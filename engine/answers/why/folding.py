@@ -10,7 +10,7 @@ WHOLE = 8
 """Names, or groups of them, that are all shown."""
 
 
-def folded(names: Sequence[str], whole: int = WHOLE) -> str:
+def fold_names(names: Sequence[str], whole: int = WHOLE) -> str:
     """*names* with commas between them; of a long list those that differ in one number as ``net.layers.3…1999.bias``.
 
     Where that is still long, names with the same numbers stand together, too: ``net.layers.0…11.* (144)``.

@@ -52,13 +52,13 @@ def statement(whole: Body, line: int) -> ast.stmt | None:
 
 
 @lru_cache(maxsize=256)
-def returned(whole: Body) -> frozenset[str]:
+def find_returned(whole: Body) -> frozenset[str]:
     """The names in what a function returns, and in the lists, tuples and dicts that have these names."""
     inside = [*statements(whole)]
     names = {name for s in inside if isinstance(s, ast.Return) and s.value for name in read(s.value)}
     holders = [s for s in inside if isinstance(s, ast.Assign) and isinstance(s.value, (ast.List, ast.Tuple, ast.Dict))]
     for holder in reversed(holders):
-        if not named(holder).isdisjoint(names):
+        if not find_names(holder).isdisjoint(names):
             names.update(read(holder.value))
     return frozenset(names)
 
@@ -72,7 +72,7 @@ def read(expression: ast.AST) -> set[str]:
     return names - {""}
 
 
-def named(statement: ast.stmt) -> set[str]:
+def find_names(statement: ast.stmt) -> set[str]:
     """The names and dotted names that a statement gives to what it makes, or to the list that it adds that to."""
     targets: Iterable[ast.expr] = ()
     if isinstance(statement, ast.Assign):

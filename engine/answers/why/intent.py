@@ -26,18 +26,18 @@ class IntentEvidence(ABC, Generic[V]):
         """Return the line where another backward call gives it a gradient."""
 
     @abstractmethod
-    def behind_others(self, subject: TensorSubject[V]) -> bool:
+    def is_behind_others(self, subject: TensorSubject[V]) -> bool:
         """Return whether the loss of another backward call is computed from it, with or without a gradient."""
 
     @abstractmethod
-    def left_out(self, subject: TensorSubject[V]) -> str:
+    def describe_omission(self, subject: TensorSubject[V]) -> str:
         """Return the words about a parameter that was there when lists were made and that is in none.
 
         Otherwise empty.
         """
 
 
-def intended(evidence: IntentEvidence[V], subject: TensorSubject[V], answer: Answer) -> Answer:
+def judge_intent(evidence: IntentEvidence[V], subject: TensorSubject[V], answer: Answer) -> Answer:
     """*answer*, which is no finding if the program shows that the missing gradient is meant."""
     is_leaf = getattr(subject.held, "node", subject) is None
     verdict = answer.verdict
@@ -50,8 +50,8 @@ def intended(evidence: IntentEvidence[V], subject: TensorSubject[V], answer: Ans
         said = f"another backward call gives it a gradient: {source.short(other)}"
         return replace(answer, finding=False, said=(*answer.said, said), advice="")
     # What a target is computed from is cut off: a teacher's classes are an argmax, or a loss's label.
-    is_target = verdict.is_cut or (verdict is Verdict.NO_PATH and evidence.behind_others(subject))
-    left_out = evidence.left_out(subject) if is_target else ""
+    is_target = verdict.is_cut or (verdict is Verdict.NO_PATH and evidence.is_behind_others(subject))
+    left_out = evidence.describe_omission(subject) if is_target else ""
     if left_out:
         return replace(answer, finding=False, said=(*answer.said, left_out), advice="")
     return answer

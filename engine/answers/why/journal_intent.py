@@ -38,23 +38,23 @@ class JournalEvidence(intent.IntentEvidence[int]):
     def elsewhere(self, subject: TensorSubject[int]) -> Location | None:
         return _other_pass(self._flow, self._loss, subject.value)
 
-    def behind_others(self, subject: TensorSubject[int]) -> bool:
-        return subject.value in self._behind_others
+    def is_behind_others(self, subject: TensorSubject[int]) -> bool:
+        return subject.value in self._values_behind_others
 
     @cached_property
-    def _behind_others(self) -> set[int | None]:
+    def _values_behind_others(self) -> set[int | None]:
         journal = self._flow.journal
         entries = (e for events in journal.events.values() for e in events)
         losses: set[int | None] = {e.into for e in entries if e.kind == "added" and e.into != self._loss}
         return journal.ancestors_of_values(losses)
 
-    def left_out(self, subject: TensorSubject[int]) -> str:
+    def describe_omission(self, subject: TensorSubject[int]) -> str:
         listings = self._flow.journal.listings
         held = any(subject.value in listing.leaves for listing in listings)
         was_there = any(subject.value < listing.time for listing in listings)
         return "no optimizer holds it" if was_there and not held else ""
 
-    def intended(self, subject: TensorSubject[int], answer: Answer) -> Answer:
+    def judge_intent(self, subject: TensorSubject[int], answer: Answer) -> Answer:
         """Return *answer*, as no finding if the program shows that the missing gradient is meant."""
         without_gradient = (
             self._allow_replaced_layer,
@@ -88,7 +88,7 @@ class JournalEvidence(intent.IntentEvidence[int]):
         return _explain_thaw(self._flow, self._loss, subject, answer) if is_stopped else None
 
     def _allow_evidence(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
-        return intent.intended(self, subject, answer)
+        return intent.judge_intent(self, subject, answer)
 
     def _allow_other_optimizer(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a zero that no update takes: the critic's, where the actor is trained through it."""
@@ -124,18 +124,18 @@ class JournalEvidence(intent.IntentEvidence[int]):
         replaced = _describe_replacement(self._flow, subject.value)
         if replaced is None or not self._is_apart(subject.value):
             return None
-        return _apart(answer, self._reasons.of(subject.value).verdict, replaced)
+        return _apart(answer, self._reasons.explain(subject.value).verdict, replaced)
 
     def _allow_other_steps(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a parameter that not every step needs: an expert that was not chosen, a loss added now and then."""
         if not self._is_apart(subject.value) or self._leaves_in_this_step(subject.value, answer):
             return None
-        times = len({e.into for e in added_to(self._flow, subject.value)})
+        times = len({e.into for e in find_additions(self._flow, subject.value)})
         if not times:
             return None
         passes = "1 other backward pass" if times == 1 else f"{times} other backward passes"
         return _apart(
-            answer, self._reasons.of(subject.value).verdict, f"{passes} gave it a gradient, this one had none"
+            answer, self._reasons.explain(subject.value).verdict, f"{passes} gave it a gradient, this one had none"
         )
 
     def _allow_copy(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
@@ -149,13 +149,13 @@ class JournalEvidence(intent.IntentEvidence[int]):
         if not writes:
             return None
         said = f"no optimizer holds it, and its values are written: {source.short(writes[-1].loc)}"
-        return _apart(answer, self._reasons.of(subject.value).verdict, said)
+        return _apart(answer, self._reasons.explain(subject.value).verdict, said)
 
     def _allow_later_values(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a parameter that the backward pass was too early for: weights put together after the training."""
         if self._last_arrival is None or subject.value < self._last_arrival or not self._is_apart(subject.value):
             return None
-        return _apart(answer, self._reasons.of(subject.value).verdict, "it was made after this backward pass")
+        return _apart(answer, self._reasons.explain(subject.value).verdict, "it was made after this backward pass")
 
     def _mark_untrained_model(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a parameter of a model of which no optimizer holds a part and no pass gave one a gradient."""
@@ -190,14 +190,14 @@ class JournalEvidence(intent.IntentEvidence[int]):
 
     def _is_apart(self, value: int) -> bool:
         """Return whether no operator leads from *value* to the loss; its values may have come there all the same."""
-        return self._reasons.of(value).verdict.is_apart
+        return self._reasons.explain(value).verdict.is_apart
 
     def _leaves_in_this_step(self, value: int, answer: Answer) -> bool:
         """Return whether what is computed from *value* in this step goes on as plain values."""
         maker = self._flow.maker.get(self._loss)
         if answer.verdict is not Verdict.DETACHED or maker is None:
             return False
-        since = max((e.time for e in added_to(self._flow, value) if e.time < maker.time), default=0)
+        since = max((e.time for e in find_additions(self._flow, value) if e.time < maker.time), default=0)
         return any(since < call.time < maker.time and value in call.reads for call in self._flow.calls)
 
     def _allow_statistics(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
@@ -215,7 +215,7 @@ class JournalEvidence(intent.IntentEvidence[int]):
         label = f"frozen: running statistics of {op.type}"
         return replace(answer, verdict=Verdict.FROZEN, label=label, finding=False, said=(), advice="")
 
-    def frozen_by_list(self, subject: TensorSubject[int], answer: Answer, partly: bool) -> Answer | None:
+    def judge_list(self, subject: TensorSubject[int], answer: Answer, partly: bool) -> Answer | None:
         """Return the answer about a parameter that a list leaves out on purpose; None where nothing shows that.
 
         Its values were set before, or the list is chosen by the names of parameters.
@@ -308,7 +308,7 @@ def _explain_freeze(flow: JournalFlow, loss: int, subject: TensorSubject[int], a
         )
     setting = say(_SETTINGS[last.how])
     label = f"frozen: {setting}, set at {source.short(last.loc)}"
-    before = [e for e in added_to(flow, value) if e.time < last.time]
+    before = [e for e in find_additions(flow, value) if e.time < last.time]
     lists = [x for x in flow.journal.listings if value in x.leaves]
     idle = _idle(flow, value)
     if idle is not None:
@@ -391,11 +391,11 @@ def _find_second_stage(flow: JournalFlow, value: int, frozen: int) -> tuple[List
         more = after.leaves - before.leaves
         if value not in more or frozen > after.time or not before.leaves < after.leaves:
             continue
-        trained = [added_to(flow, leaf) for leaf in before.leaves]
+        trained = [find_additions(flow, leaf) for leaf in before.leaves]
         has_two_stages = all(
             any((e.time > after.time) is later for events in trained for e in events) for later in (False, True)
         )
-        if has_two_stages and not any(e.time > after.time for leaf in more for e in added_to(flow, leaf)):
+        if has_two_stages and not any(e.time > after.time for leaf in more for e in find_additions(flow, leaf)):
             return before, after
     return None
 
@@ -421,7 +421,7 @@ def _other_pass(flow: JournalFlow, loss: int, value: int) -> Location | None:
 
     Another one stands on another line, or starts from a loss that another line made.
     """
-    added = added_to(flow, value)
+    added = find_additions(flow, value)
     asked = flow.backward_at.get(loss, ())
     for event in reversed(added):
         if event.into is None or event.into not in flow.maker or loss not in flow.maker:
@@ -432,6 +432,6 @@ def _other_pass(flow: JournalFlow, loss: int, value: int) -> Location | None:
     return None
 
 
-def added_to(flow: JournalFlow, value: int) -> list[Event]:
+def find_additions(flow: JournalFlow, value: int) -> list[Event]:
     """The gradients that *value* got."""
     return [e for e in flow.journal.events.get(value, ()) if e.kind == "added"]

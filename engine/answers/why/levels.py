@@ -51,27 +51,27 @@ class Level(NamedTuple):
         """The doubt as a share of it."""
         return self.doubt / self.largest if self.largest else math.inf
 
-    def doubted(self, doubt: float) -> Level:
+    def doubt_by(self, doubt: float) -> Level:
         """The same with another doubt."""
         return Level(self.largest, self.total, self.norm, self.elements, doubt)
 
 
-def summed(parts: Sequence[Level], g: Any) -> Level:
+def sum_levels(parts: Sequence[Level], g: Any) -> Level:
     """The level of *g*, the sum of *parts*.
 
     Where the parts cancel, their doubts are what stays. Elsewhere the sum is as doubtful as its most doubtful part: the
     doubts of parts come of the same rounding further on and go through the same operators as the parts do, so they grow
     and shrink with them. To add them up at each of a thousand residual blocks would make any gradient doubtful.
     """
-    level = measured(g)
+    level = measure(g)
     live = [p for p in parts if not p.dead]
     if not live:
-        return level.doubted(math.inf) if parts else level
+        return level.doubt_by(math.inf) if parts else level
     doubt = sum(p.doubt for p in live)
     terms = max(p.largest for p in live)
-    if not cancelling(level, terms, g):
+    if not may_cancel(level, terms, g):
         doubt = min(doubt, max(p.share for p in live) * level.largest)
-    return level.doubted(max(doubt, level.doubt))
+    return level.doubt_by(max(doubt, level.doubt))
 
 
 _largest, _sum = np.maximum.reduce, np.add.reduce
@@ -81,7 +81,7 @@ _largest, _sum = np.maximum.reduce, np.add.reduce
 _NOTHING = Level(0.0, 0.0, 0.0, 0)
 
 
-def measured(g: Any) -> Level:
+def measure(g: Any) -> Level:
     """The level of *g*, as exact as its type allows."""
     a = dense(g)
     count = a.size
@@ -95,33 +95,33 @@ def measured(g: Any) -> Level:
         if not math.isfinite(most):
             return Level(math.inf, math.inf, math.inf, count)
         largest, total, squares = max(largest, most), total + float(_sum(sizes)), squares + float(sizes @ sizes)
-    return Level(largest, total, math.sqrt(squares), count, largest * _rounding(a.dtype))
+    return Level(largest, total, math.sqrt(squares), count, largest * _unit_roundoff(a.dtype))
 
 
-def cancelling(level: Level, terms: float, g: Any) -> bool:
+def may_cancel(level: Level, terms: float, g: Any) -> bool:
     """Return whether *g* is so small next to the largest of its *terms* that these may have cancelled."""
-    return level.largest <= max(SUSPECT, _NOISE * rounding(g)) * terms
+    return level.largest <= max(SUSPECT, _NOISE * roundoff(g)) * terms
 
 
-def rounding(g: Any) -> float:
+def roundoff(g: Any) -> float:
     """By what share of its size one operation may change a number of the type of *g*."""
-    return _rounding(dense(g).dtype)
+    return _unit_roundoff(dense(g).dtype)
 
 
 @cache
-def _rounding(kind: np.dtype[Any]) -> float:
+def _unit_roundoff(kind: np.dtype[Any]) -> float:
     if kind.name == "bfloat16":
         return 2.0**-7
     return float(np.finfo(kind).eps) if kind.kind in "fc" else 0.0
 
 
-def scrambled(g: Any, unit: float) -> Any:
+def scramble(g: Any, unit: float) -> Any:
     """Return what has the pattern of *g*, in units of *unit*, with other signs and sizes.
 
     Nothing cancels in sums of it.
     """
     if isinstance(g, TensorArray):
-        return g.map(lambda part: scrambled(part, unit))
+        return g.map(lambda part: scramble(part, unit))
     a = dense(g)
     draws = np.random.Generator(np.random.PCG64(a.size))
     factors = draws.uniform(0.5, 1.5, a.shape) * draws.choice((-1.0, 1.0), a.shape)

@@ -60,7 +60,7 @@ def not_listed(
     )
 
 
-def awaited(flow: JournalFlow, subject: TensorSubject[int], answer: Answer) -> Answer:
+def judge_awaited(flow: JournalFlow, subject: TensorSubject[int], answer: Answer) -> Answer:
     """*answer* about a parameter that the loss does not hang on, if other processes wait for its gradient."""
     waiting = [x for x in flow.journal.awaited if subject.value in x.leaves]
     if not waiting or not answer.verdict.is_apart:

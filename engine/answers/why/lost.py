@@ -60,7 +60,7 @@ class LostUses(Generic[V, C]):
 
     def note(self, answer: Answer, value: V) -> Answer:
         """*answer* about a tensor that gets a gradient, with what it would get more; many do without it on purpose."""
-        loss = self.of(value)
+        loss = self.find(value)
         if loss is None:
             return answer
         verdicts = dict.fromkeys(reason.verdict.text for _, reason in loss.lost)
@@ -73,9 +73,9 @@ class LostUses(Generic[V, C]):
             said=(*answer.said, "its gradient comes from the other uses alone"),
         )
 
-    def in_brief(self, value: V) -> tuple[str, Location] | None:
+    def brief(self, value: V) -> tuple[str, Location] | None:
         """``1 of 2 uses detached, model.py:13`` and that line; None where nothing is lost."""
-        loss = self.of(value)
+        loss = self.find(value)
         if loss is None:
             return None
         _, reason = loss.lost[0]
@@ -90,7 +90,7 @@ class LostUses(Generic[V, C]):
         names = call_names([call for call, _ in loss.lost])
         flow = self._reasons.flow
         return tuple(
-            GradientShare(names[id(call)], source.short(flow.called_at(call)), None, None, reason.verdict.text)
+            GradientShare(names[id(call)], source.short(flow.call_line(call)), None, None, reason.verdict.text)
             for call, reason in loss.lost
         )
 
@@ -109,7 +109,7 @@ class LostUses(Generic[V, C]):
                     by_line.setdefault(reason.location, use)
         return list(by_line.values())
 
-    def of(self, value: V) -> LostGradient[V, C] | None:
+    def find(self, value: V) -> LostGradient[V, C] | None:
         """Return what *value* lost, or the first thing on the way of its gradients that lost something."""
         nearest = self._nearest.get(value)
         return None if nearest is None else self._losses[nearest]

@@ -33,7 +33,7 @@ V = TypeVar("V")
 C = TypeVar("C")
 
 
-def marked(
+def mark_view(
     view: GraphView,
     reasons: Reasons[V, C],
     value: Callable[[EdgeView], V | None],
@@ -53,7 +53,7 @@ def marked(
         left: ids of operators whose results left the graph beside its edges, as numbers or arrays -> the reason.
     """
     with pause_gc():
-        return _Marking(view, reasons, value, called, lost).marked(trained, left or {})
+        return _Marking(view, reasons, value, called, lost).mark(trained, left or {})
 
 
 class _Marking(Generic[V, C]):
@@ -79,7 +79,7 @@ class _Marking(Generic[V, C]):
             incoming.setdefault(e.target, []).append(e)
         return incoming
 
-    def marked(self, trained: Collection[str], left: Mapping[str, str]) -> GraphView:
+    def mark(self, trained: Collection[str], left: Mapping[str, str]) -> GraphView:
         if not self.active:
             return self.view
         self._leave_out_state({*trained})
@@ -178,7 +178,7 @@ class _Marking(Generic[V, C]):
         stop = flow.stop(value)
         if stop is not None:
             return stop
-        return Cut(Verdict.NON_DIFFERENTIABLE, value, None) if call is None else flow.refused(call, value)
+        return Cut(Verdict.NON_DIFFERENTIABLE, value, None) if call is None else flow.explain_refusal(call, value)
 
     def _node(self, node: NodeView, cuts: Mapping[str, str]) -> NodeView:
         if node.id in self.state:

@@ -112,7 +112,7 @@ class JournalFlow(CallFlow[int, Call]):
         verdict = Verdict.NO_GRAD if enclosure.is_mode else Verdict.NO_INPUT
         return Cut(verdict, value, maker, guard=guard.loc, enclosure=enclosure)
 
-    def refused(self, call: Call, value: int) -> Cut[int, Call]:
+    def explain_refusal(self, call: Call, value: int) -> Cut[int, Call]:
         whole, v = self.journal.whole_numbers, value
         while v in whole and v in self.maker:
             maker = self.maker[v]
@@ -120,7 +120,7 @@ class JournalFlow(CallFlow[int, Call]):
             if before is None:
                 return Cut(Verdict.INTEGER, v, maker)
             v = before
-        cut = super().refused(call, value)
+        cut = super().explain_refusal(call, value)
         return cut if self.refusal(cut) is None else replace(cut, verdict=Verdict.ARGUMENT)
 
     def refusal(self, cut: Cut[int, Call]) -> MissingGradient | None:
@@ -174,7 +174,7 @@ class JournalFlow(CallFlow[int, Call]):
     def call_type(self, call: Call) -> str:
         return call.type
 
-    def called_at(self, call: Call) -> Location:
+    def call_line(self, call: Call) -> Location:
         return call.loc
 
 
@@ -208,10 +208,10 @@ class JournalReasons(Reasons[int, Call]):
 
     flow: JournalFlow
 
-    def of_tensor(self, t: Tensor) -> Reason[int, Call]:
+    def explain_tensor(self, t: Tensor) -> Reason[int, Call]:
         """The verdict on *t*, as its place in the graph has it."""
         value = self.flow.journal.number(t)
-        reason = self.of(value)
+        reason = self.explain(value)
         parameter = bool(getattr(t, "is_parameter", False))
         if t.stop_gradient and not (value in self.reached and t.node is not None):
             if t.array.dtype.kind in "biu":

@@ -132,10 +132,10 @@ class ProgramFlow(CallFlow[Value, Operator]):
             return list(passes)
         return [p and v is not None and inside.passes(v) for v, p in zip(read, passes, strict=False)]
 
-    def refused(self, call: Operator, value: Value) -> Cut[Value, Operator]:
+    def explain_refusal(self, call: Operator, value: Value) -> Cut[Value, Operator]:
         inside = self.inside.get(call)
         if inside is None:
-            own = super().refused(call, value)
+            own = super().explain_refusal(call, value)
             whole = self._find_rounding(value)
             return whole or (own if self.refusal(own) is None else replace(own, verdict=Verdict.ARGUMENT))
         start = inside.start(variable_of(value))
@@ -155,7 +155,7 @@ class ProgramFlow(CallFlow[Value, Operator]):
         place = next((i for i, v in enumerate(call.outputs) if v is wanted), None)
         return None if place is None else refuse_result(call.op, place)
 
-    def within(self, call: Operator, onto: Value, value: Value) -> Cut[Value, Operator] | None:
+    def cut_within(self, call: Operator, onto: Value, value: Value) -> Cut[Value, Operator] | None:
         if call.op.type not in _RUN_A_BLOCK:
             return None
         inside = self.inside.get(call)
@@ -233,7 +233,7 @@ class ProgramFlow(CallFlow[Value, Operator]):
     def call_type(self, call: Operator) -> str:
         return call.type
 
-    def called_at(self, call: Operator) -> Location:
+    def call_line(self, call: Operator) -> Location:
         return call.loc
 
 
@@ -303,10 +303,10 @@ class ProgramReasons(Reasons[Value, Operator]):
         """Return what *v* stands for where someone asks for its gradient."""
         return find_value(self.flow.values, v)
 
-    def of_variable(self, v: Variable) -> Reason[Value, Operator]:
+    def explain_variable(self, v: Variable) -> Reason[Value, Operator]:
         """The verdict on *v*: on what it holds before the program runs, if it holds something then."""
         cut: Cut[Value, Operator]
-        reason = self.of(self.value(v))
+        reason = self.explain(self.value(v))
         if reason.verdict is Verdict.UNUSED:
             layer = self._read_by_layers().get(v)
             if layer is not None:

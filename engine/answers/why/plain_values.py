@@ -129,7 +129,7 @@ class _Flow:
         if isinstance(statement, (ast.For, ast.AsyncFor)):
             self.names.update(_targets(statement.target))
         else:
-            self.names.update(functions.named(statement))
+            self.names.update(functions.find_names(statement))
 
 
 @lru_cache(maxsize=1024)
@@ -161,7 +161,7 @@ def _enters(flow: _Flow, code: CodeType, entry: Location) -> bool:
 
 def _bound_names(whole: functions.Body) -> set[str]:
     """The names that a function gives to something of its own."""
-    names = {name for s in functions.statements(whole) for name in functions.named(s) if "." not in name}
+    names = {name for s in functions.statements(whole) for name in functions.find_names(s) if "." not in name}
     if isinstance(whole, (ast.FunctionDef, ast.AsyncFunctionDef)):
         names.update(a.arg for a in ast.walk(whole.args) if isinstance(a, ast.arg))
     return names
@@ -242,7 +242,7 @@ def _values_read(statement: ast.stmt) -> frozenset[str]:
         inside: Iterable[ast.AST] = ast.iter_child_nodes(node)
         todo += [n for n in inside if not isinstance(n, (ast.stmt, ast.excepthandler)) and not _only_decides(node, n)]
     if isinstance(statement, ast.AugAssign):
-        names.update(functions.named(statement))
+        names.update(functions.find_names(statement))
     return frozenset(names)
 
 

@@ -25,16 +25,16 @@ from ...runs import of_steps
 from ...runs.rounds import Round, Rounds
 from .answers import Answer, judge
 from .case import Case, TensorSubject
-from .intent import intended
-from .levels import measured
+from .intent import judge_intent
+from .levels import measure
 from .lost import LostUses
 from .of_program import explain
 from .program_intent import BackwardCall, ProgramEvidence
-from .program_pass import over_program
+from .program_pass import sweep_program
 from .reasons import Reason
 from .slopes import Slopes, Use
 from .statistics import LABEL as STATISTICS
-from .statistics import kept_in_program
+from .statistics import find_in_program
 from .terms import LostTerm, Terms
 from .verdicts import Verdict
 
@@ -130,7 +130,7 @@ class ProgramCase(Case[Value, Operator]):
         self.ops = forward_part(loss.block.ops, [loss])
         self.reasons = self._reasons = explain(self.ops, [loss], asked.no_grad, asked.at)
         parameters = loss.block.program.all_parameters()
-        self.statistics = kept_in_program(self.ops, parameters)
+        self.statistics = find_in_program(self.ops, parameters)
         self._parameters: list[Variable] = [v for v in parameters if v not in self.statistics]
         self.held: list[Variable] = self._parameters if chosen is None else list(chosen)
         self._keep = [self._reasons.value(v) for v in chosen or ()]
@@ -150,7 +150,7 @@ class ProgramCase(Case[Value, Operator]):
         return TensorSubject(self.shown(v), v.name, value, v.shape, v.dtype.name, v.is_parameter, v)
 
     def reason(self, subject: TensorSubject[Value]) -> Reason[Value, Operator]:
-        return self._reasons.of_variable(subject.held)
+        return self._reasons.explain_variable(subject.held)
 
     def target_name(self) -> str:
         return self.shown(self.loss)
@@ -160,7 +160,7 @@ class ProgramCase(Case[Value, Operator]):
         gradient = variable.block.vars.get(names.grad(variable.name))
         return gradient is not None and self._reasons.flow.values.current(gradient) in self._reasons.depends
 
-    def computed_at(self) -> Location:
+    def loss_line(self) -> Location:
         return self.loss.made_at
 
     def call_names(self, calls: Iterable[Operator]) -> dict[int, str]:
@@ -182,22 +182,22 @@ class ProgramCase(Case[Value, Operator]):
         values = {reasons.value(v): self.shown(v) for v in self._parameters}
         trained = {value: name for value, name in values.items() if value in reasons.reached}
         terms = Terms(reasons, trained, lambda value: None)
-        lost, slopes = terms.lost(), self.slopes()
+        lost, slopes = terms.find_lost(), self.slopes()
         return lost if slopes is None else [*lost, *terms.find_zero_terms(slopes)]
 
     # -- values ---------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def hearing(self) -> Iterator[None]:
+    def hear(self) -> Iterator[None]:
         """As in the base: the run computes the loss."""
         needed = _add_inner_operators(self.ops)  # among them gradients that the loss contains
 
-        def kept(step: Step, inner: Sequence[Round[Step]]) -> Step:
+        def strip(step: Step, inner: Sequence[Round[Step]]) -> Step:
             """*step*, without its arrays where it is one of the backward part: nobody needs these."""
             spared = roles.is_backward(step.op.role) and step.op not in needed
             return Step(step.index, step.op, (), ()) if spared else step
 
-        rounds = Rounds(kept)
+        rounds = Rounds(strip)
         with watch.watch(rounds):
             yield
         maker = next((s for s in reversed(rounds.last.steps) if s.op is self.loss.op), None)
@@ -258,7 +258,7 @@ class ProgramCase(Case[Value, Operator]):
         if self._slopes is None:
             run, loss = ran
             seeds = {self._reasons.flow.values.current(self.loss): np.ones(loss.shape, loss.dtype)}
-            self._slopes = over_program(self._reasons, run, seeds, self._keep, self._layer_gradients())
+            self._slopes = sweep_program(self._reasons, run, seeds, self._keep, self._layer_gradients())
         return self._slopes
 
     def culprit_is_trained(self, use: Use[Value, Operator], position: int) -> bool:
@@ -270,7 +270,7 @@ class ProgramCase(Case[Value, Operator]):
 
     def norm_of(self, subject: TensorSubject[Value]) -> float | None:
         array = self._first_values.get(subject.held)
-        return None if array is None else measured(array).norm
+        return None if array is None else measure(array).norm
 
     def loss_is_zero(self) -> bool:
         ran = self._ran()
@@ -279,7 +279,7 @@ class ProgramCase(Case[Value, Operator]):
     # -- beside the graph -----------------------------------------------------------------------------------------
 
     def also(self, subject: TensorSubject[Value], answer: Answer) -> Answer:
-        return intended(self._evidence, subject, self._judge(subject, answer))
+        return judge_intent(self._evidence, subject, self._judge(subject, answer))
 
     def _judge(self, subject: TensorSubject[Value], answer: Answer) -> Answer:
         # The list of the call comes first: what it leaves out gets a gradient that nobody takes.

@@ -67,10 +67,10 @@ class ProgramEvidence(IntentEvidence[Value]):
     def elsewhere(self, subject: TensorSubject[Value]) -> Location | None:
         return next((call.at for call in reversed(self._others) if call.gives(subject.tensor)), None)
 
-    def behind_others(self, subject: TensorSubject[Value]) -> bool:
+    def is_behind_others(self, subject: TensorSubject[Value]) -> bool:
         return any(call.uses(subject.tensor) for call in self._others)
 
-    def left_out(self, subject: TensorSubject[Value]) -> str:
+    def describe_omission(self, subject: TensorSubject[Value]) -> str:
         lists = [self._own, *(call.listed for call in self._others)]
         held = any(names is None or subject.tensor in names for names in lists)
         return "" if held else "no parameter list holds it"

@@ -27,7 +27,7 @@ from ...ops.opdef import OpDef
 from ...ops.rules import GradientRule, WrittenRule
 from ...runs.of_program import flatten
 from ...runs.rounds import Round
-from .levels import measured
+from .levels import measure
 from .of_program import BlockReasons, ProgramReasons
 from .slopes import Blame, Slopes, Use, Visit
 from .tape_pass import slots_of
@@ -37,7 +37,7 @@ from .zeros import Killer, not_run
 Opaque = Mapping[Operator, Sequence[Any]]
 
 
-def over_program(
+def sweep_program(
     reasons: ProgramReasons,
     run: Round[Step],
     seeds: Mapping[Value, Any],
@@ -170,7 +170,7 @@ class _Visited:
             with slopes.another_round(starts):
                 _sweep(reasons, run, slopes, opaque)
             carry = [None if c.start is None else slopes.sums.pop(inside.start(c.start), None) for c in carried]
-            self.rounds.append(sum(measured(g).total for g in carry if g is not None))
+            self.rounds.append(sum(measure(g).total for g in carry if g is not None))
         begun = {c.before: g for c, g in zip(carried, carry, strict=True) if c.before is not None}
         return [None if v is None else begun[v] if v in begun else slopes.sums.get(inside.start(v)) for v in self.read]
 
@@ -198,7 +198,7 @@ def _sum(uses: Sequence[Use[Value, Operator]]) -> Use[Value, Operator]:
     if not arrays:
         return uses[0]
     total = sum(arrays[1:], arrays[0])
-    return replace(uses[0], array=total, level=measured(total))
+    return replace(uses[0], array=total, level=measure(total))
 
 
 def _pull_back(

@@ -77,7 +77,7 @@ class CallFlow(ABC, Generic[V, C]):
     def stop(self, value: V) -> Cut[V, C] | None:
         """Why no gradient flows into *value* although one arrives, or None."""
 
-    def refused(self, call: C, value: V) -> Cut[V, C]:
+    def explain_refusal(self, call: C, value: V) -> Cut[V, C]:
         """Why *call*, which gradients come to, gives none to *value*."""
         return Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
 
@@ -85,7 +85,7 @@ class CallFlow(ABC, Generic[V, C]):
         """Return what the operator of a cut says of this argument or result; None where it has no gradient at all."""
         return None
 
-    def within(self, call: C, onto: V, value: V) -> Cut[V, C] | None:
+    def cut_within(self, call: C, onto: V, value: V) -> Cut[V, C] | None:
         """Why none comes to *value* through the block of *call*, whose result *onto* stops; None without one."""
         return None
 
@@ -118,7 +118,7 @@ class CallFlow(ABC, Generic[V, C]):
         """The type of the operator."""
 
     @abstractmethod
-    def called_at(self, call: C) -> Location:
+    def call_line(self, call: C) -> Location:
         """Return the line where the user's program called the operator."""
 
 
@@ -141,7 +141,7 @@ class Reason(Generic[V, C]):
             return cut.guard
         if cut is None or (cut.call is None and same(cut.value, self.value)):
             return self.flow.made_at(self.value)
-        return self.flow.called_at(cut.call) if cut.call is not None else self.flow.made_at(cut.value)
+        return self.flow.call_line(cut.call) if cut.call is not None else self.flow.made_at(cut.value)
 
     @property
     def words(self) -> str:
@@ -155,7 +155,7 @@ class Reason(Generic[V, C]):
         """``cut: stop_gradient of tmp_3, model.py:14``: the reason in a few words."""
         cut, flow = self.cut, self.flow
         if self.verdict is Verdict.FROZEN:
-            return frozen()
+            return describe_frozen()
         if cut is None:
             return self.verdict.short
         what = cut.verdict.short
@@ -184,7 +184,7 @@ FROZEN = "frozen"
 """The first word about parameters that are not trained, because somebody wants it so."""
 
 
-def frozen() -> str:
+def describe_frozen() -> str:
     """Return what is said of a parameter that is not trained, in the words of the framework in use."""
     return say("frozen: {frozen}")
 
@@ -245,7 +245,7 @@ class Reasons(Generic[V, C]):
                         cuts.pop(value, None)  # type: ignore[arg-type]
                 elif value not in cuts:
                     assert value is not None
-                    cuts[value] = cut or self.flow.refused(call, value)
+                    cuts[value] = cut or self.flow.explain_refusal(call, value)
                     via[value] = step
 
     def _cut_behind(self, call: C, onto: V, read: Sequence[V | None]) -> None:
@@ -265,7 +265,7 @@ class Reasons(Generic[V, C]):
             if value not in depends:
                 depends.add(value)
                 assert value is not None, "None counts as met"
-                inner = self.flow.within(call, onto, value) if inherited.verdict is Verdict.STOP_GRADIENT else None
+                inner = self.flow.cut_within(call, onto, value) if inherited.verdict is Verdict.STOP_GRADIENT else None
                 self.cuts[value] = inner or (asks and self.flow.stop(value)) or inherited
                 self.via[value] = step
 
@@ -281,7 +281,7 @@ class Reasons(Generic[V, C]):
                     return w
         return next(w for w in written if w in depends)
 
-    def of(self, value: V) -> Reason[V, C]:
+    def explain(self, value: V) -> Reason[V, C]:
         """The verdict on *value*."""
         flow = self.flow
         if value in self.reached:
@@ -297,9 +297,9 @@ class Reasons(Generic[V, C]):
 
     def path(self, value: V) -> list[tuple[V, C | None]]:
         """The way from *value* to a target: each value with the call that leads on from it; None at the target."""
-        return list(self.along(value))
+        return list(self.walk(value))
 
-    def along(self, value: V) -> Iterator[tuple[V, C | None]]:
+    def walk(self, value: V) -> Iterator[tuple[V, C | None]]:
         """The same, one after another, without what lies in blocks."""
         while value in self.via:
             call, onto = self.via[value]
@@ -307,7 +307,7 @@ class Reasons(Generic[V, C]):
             value = onto
         yield value, None
 
-    def behind(self, cut: Cut[V, C]) -> set[V | None]:
+    def ancestors(self, cut: Cut[V, C]) -> set[V | None]:
         """Every value that what was cut off is computed from, itself included."""
         behind: set[V | None] = {cut.value}
         for _, read, written in self.flow.links():

@@ -11,7 +11,7 @@ from ...core import source
 from .advice import advice
 from .answers import Answer
 from .births import SizeCauses, SizeOrigin
-from .courses import Courses, Gain, Leg, of_rounds, usual
+from .courses import Courses, Gain, Leg, round_gain, usual
 from .deaths import Death
 from .reasons import C, V
 from .slopes import Slopes
@@ -54,7 +54,7 @@ class Sizable(Generic[V, C]):
         """The names of parameters that make a layer."""
         return {p.value: p.name for p in self._case.parameters() if len(p.shape) > 1}
 
-    def told(self, subject: TensorSubject[V], base: Answer, asked: bool) -> Answer:
+    def judge(self, subject: TensorSubject[V], base: Answer, asked: bool) -> Answer:
         """*base*, about a gradient that is there, with what made it large or small if it is."""
         scale = self._case.loss_scale()
         norm = self._slopes.level(subject.value).norm / scale
@@ -66,28 +66,28 @@ class Sizable(Generic[V, C]):
         change = leg.change - math.log10(scale)
         if abs(change) < DECADES or (change > 0) is not (norm > 1):
             return base
-        if leg.by_depth:
+        if leg.is_by_depth:
             deep = Verdict.EXPLODED if change > 0 else Verdict.VANISHED
             return self._deep(replace(base, finding=True), leg, deep, asked)
         told = replace(base, verdict=verdict, label=verdict.text, finding=False)
         return self._explain_jump(told, leg)
 
-    def vanished(self, base: Answer, death: Death[V, C], outer: Death[V, C], asked: bool) -> Answer:
+    def judge_vanished(self, base: Answer, death: Death[V, C], outer: Death[V, C], asked: bool) -> Answer:
         """*base* about a gradient that became smaller than any number on the way."""
         flow = self._case.reasons.flow
         assert death.use is not None
-        at = flow.called_at(death.use.call)
+        at = flow.call_line(death.use.call)
         said = death.killer.said if death.killer is not None else ""
         told = replace(base, verdict=Verdict.VANISHED, label=Verdict.VANISHED.text, finding=True, said=(said,))
         told = replace(told, location=at, advice=advice(Verdict.VANISHED))
-        if outer.use is not None and (gain := of_rounds(outer.use)) is not None:
+        if outer.use is not None and (gain := round_gain(outer.use)) is not None:
             return self._steady(told, gain, Verdict.VANISHED)
         onto = outer.use.onto if outer.use is not None else ()
         legs = [x for x in map(self._courses.leg, onto) if x is not None]
         if not legs:
             return told
         leg = max(legs, key=lambda x: x.size)
-        if leg.by_depth:
+        if leg.is_by_depth:
             return self._deep(told, leg, Verdict.VANISHED, asked)
         return self._explain_jump(told, leg)
 
@@ -97,14 +97,14 @@ class Sizable(Generic[V, C]):
         told = replace(base, verdict=verdict, label=verdict.text, advice=advice(verdict))
         first = None if leg.first is None else self._courses.leg(leg.first)
         if first is not None and first.use is not None:
-            told = replace(told, location=flow.called_at(first.use.call))
+            told = replace(told, location=flow.call_line(first.use.call))
         gain = self._courses.gain(leg.value) if asked else None
         return told if gain is None else self._steady(told, gain, verdict)
 
     def _steady(self, told: Answer, gain: Gain[V, C], verdict: Verdict) -> Answer:
         """*told* with the change per layer."""
         flow = self._case.reasons.flow
-        at = usual([flow.called_at(u.call) for u in gain.uses])
+        at = usual([flow.call_line(u.call) for u in gain.uses])
         label = f"{verdict.text}: × {gain.factor:.3g} per {_noun(gain)}"
         return replace(told, label=label, location=at, said=(self._describe_layers(gain), *told.said))
 
@@ -123,7 +123,7 @@ class Sizable(Generic[V, C]):
         jump = self._courses.leg(value)
         if jump is None or jump.use is None:
             return base
-        at = self._case.reasons.flow.called_at(jump.use.call)
+        at = self._case.reasons.flow.call_line(jump.use.call)
         birth = self._birth(jump, gain)
         # Of what became 0 on the way nothing is left, whoever made it so small.
         is_gone = base.verdict is Verdict.VANISHED and base.finding and not (base.gradient and base.gradient.norm)
@@ -145,7 +145,7 @@ class Sizable(Generic[V, C]):
         """Return what makes a jump, looked at once for all that lies behind it."""
         birth = self._births.get(jump.value)
         if birth is None:
-            birth = self._births[jump.value] = SizeCauses(self._case, self._slopes).of(jump, gain)
+            birth = self._births[jump.value] = SizeCauses(self._case, self._slopes).explain(jump, gain)
         return birth
 
 

@@ -21,7 +21,7 @@ from typing import Any, Generic
 from ...core.source import NOWHERE, Location
 from ...core.tensor_array import TensorArray
 from .deaths import Death, Deaths
-from .levels import SUSPECT, Level, cancelling, dense, measured, scrambled, smallest, summed
+from .levels import SUSPECT, Level, dense, may_cancel, measure, scramble, smallest, sum_levels
 from .reasons import C, Reasons, V
 from .scene import ZeroScene
 from .verdicts import Verdict
@@ -30,14 +30,14 @@ from .zeros import (
     PRODUCTS,
     SHARES,
     Killer,
-    cancelled,
     cancels,
     constant,
+    explain_cancelling,
+    explain_hook,
+    explain_nothing,
     killer,
-    nothing,
     underflow,
     zero_factor,
-    zeroed_by_hook,
 )
 
 
@@ -211,20 +211,20 @@ class Slopes(Generic[V, C]):
                 part = g if isinstance(g, TensorArray) else dense(g)
                 self.sums[v] = part if before is None else before + part
             if use.level is not None:
-                self._parts.setdefault(v, []).append(use.level.doubted(math.inf) if use.dead else use.level)
+                self._parts.setdefault(v, []).append(use.level.doubt_by(math.inf) if use.dead else use.level)
 
     def _note_hooks(self, w: V, g: Any, place: Location) -> None:
         """Take note of hooks on the gradient of *w*, which have made *g* of what its uses gave."""
         parts = self._parts.get(w)
         if g is None or not parts:
             return
-        level = measured(g)
+        level = measure(g)
         if level.largest or not any(part.largest for part in parts):
             self._parts[w] = [level] if len(parts) == 1 and level.largest != parts[0].largest else parts
             return
         self._parts[w] = [level]
         self.uses[w] = [
-            replace(use, level=level, killer=zeroed_by_hook(), dead=True, rule=place) for use in self.uses.get(w, ())
+            replace(use, level=level, killer=explain_hook(), dead=True, rule=place) for use in self.uses.get(w, ())
         ]
 
     def _note_arrival(self, w: V, g: Any) -> Level:
@@ -232,13 +232,13 @@ class Slopes(Generic[V, C]):
         if w not in self.keep:
             self.sums.pop(w, None)
         level = self.levels[w] = self._level(self._parts.pop(w, ()), g)
-        return level.doubted(0.0) if w in self.targets else level
+        return level.doubt_by(0.0) if w in self.targets else level
 
     def _level(self, parts: Sequence[Level], g: Any) -> Level:
         """The level of a sum of parts; what has none was there before the pass."""
         if len(parts) == 1:
             return parts[0]
-        return summed(parts, g)
+        return sum_levels(parts, g)
 
     def _use(self, look: _Look[V, C], i: int, v: V) -> Use[V, C]:
         """Return what one operand of a call gets."""
@@ -310,7 +310,7 @@ class Slopes(Generic[V, C]):
         if v not in starts:
             return v in self.levels and self.levels[v].dead
         g = self.sums.get(v)
-        return g is None or not measured(g).largest
+        return g is None or not measure(g).largest
 
     # -- after the pass -----------------------------------------------------------------------------------------------
 
@@ -330,7 +330,7 @@ class Slopes(Generic[V, C]):
 
         What is out of range because it is constant is told where it becomes constant.
         """
-        death = self._deaths.of(v)
+        death = self._deaths.find(v)
         if death is None or death.killer is None or death.killer.verdict is not Verdict.CLIPPED:
             return death
         for i, call in enumerate(death.way if self._constant else ()):
@@ -380,28 +380,28 @@ class _Look(Generic[V, C]):
             return [None] * len(now.given)
         if now.again is None:
             return [self._guess_bias(i) for i in range(len(now.given))]
-        probe = {w: None if g is None else scrambled(g, self.strongest) for w, g in now.arriving.items()}
-        return [None if g is None else measured(g) for g in now.again(probe)]
+        probe = {w: None if g is None else scramble(g, self.strongest) for w, g in now.arriving.items()}
+        return [None if g is None else measure(g) for g in now.again(probe)]
 
     def _guess_bias(self, i: int) -> Level | None:
         """Return the same of a bias, which gets sums of what arrives, whatever the operator is; None of all else."""
         g = self.now.given[i]
         if g is None or self.now.slots[i].lower() != "bias":
             return None
-        level = measured(g)
+        level = measure(g)
         return level._replace(largest=math.sqrt(self.size / level.elements)) if level.elements else None
 
     def level(self, i: int) -> Level:
         """Of what the call gives, with the doubt that what arrives passes on."""
         now = self.now
-        level = measured(now.given[i])
+        level = measure(now.given[i])
         if not self.reading or not level.largest:
             return level
         share = max(self.doubt / self.strongest, level.doubt / level.largest)
         expected = self._guess_levels[i] if self._is_suspect(level) else None
         terms = 0.0 if expected is None else expected.largest * self.strongest
         # Less than that is as small as the operator makes things, and so is what rounding left of it.
-        return level.doubted(share * (terms if cancelling(level, terms, now.given[i]) else level.largest))
+        return level.doubt_by(share * (terms if may_cancel(level, terms, now.given[i]) else level.largest))
 
     def _is_suspect(self, level: Level) -> bool:
         """Return whether the terms of what the call gives may have cancelled."""
@@ -415,13 +415,13 @@ class _Look(Generic[V, C]):
         if now.blame is not None:
             return now.blame(i)
         if level is not None and not level.elements:
-            return nothing(now.type), None
+            return explain_nothing(now.type), None
         expected = None if level is None else self._guess_levels[i]
         if level is None or expected is None or not expected.largest:
             return killer(self._scene(i)), None
         if not level.largest and expected.largest * self.strongest < 2 * smallest(now.given[i], now.flushed):
             return underflow(now.type), None
-        return (cancelled if self._adds_up(level) else killer)(self._scene(i)), None
+        return (explain_cancelling if self._adds_up(level) else killer)(self._scene(i)), None
 
     def _adds_up(self, level: Level) -> bool:
         """Return whether what the call gives is sums of what arrives, and no difference that has a name."""

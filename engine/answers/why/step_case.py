@@ -28,7 +28,7 @@ _ROUNDING = 100
 
 
 class StepCase(TensorCase):
-    """The passes between two updates; set up by :meth:`within`.
+    """The passes between two updates; set up by :meth:`join_step`.
 
     Attributes:
         siblings: the cases of the other passes of the step.
@@ -42,7 +42,7 @@ class StepCase(TensorCase):
     asked_at: Location = NOWHERE
     gives_nothing: bool = False
 
-    def within(
+    def join_step(
         self,
         siblings: Sequence[StepCase],
         given: Mapping[Tensor, tuple[Any, int]],
@@ -58,7 +58,7 @@ class StepCase(TensorCase):
         told = super().answers()
         if self.siblings:
             for case in (self, *self.siblings):
-                told += case.of_zeros()
+                told += case.judge_zeros()
         return told
 
     def find_lost_uses(self) -> list[LostUse]:
@@ -73,14 +73,14 @@ class StepCase(TensorCase):
         cases = (self, *self.siblings)
         return list(dict.fromkeys(dropped for case in cases for dropped in super(StepCase, case).find_dropped()))
 
-    def of_zeros(self) -> list[Answer]:
+    def judge_zeros(self) -> list[Answer]:
         """The findings about this pass alone, where it gave zeros and nothing else."""
         if not self.gives_nothing:
             return []
         alone = StepCase(
             *(self.journal, self.loss, self.loss_name, list(self.names.values()), self.constants),
             start=self.start,
-        ).within((), {}, self.asked_at)
+        ).join_step((), {}, self.asked_at)
         said = f"this is about the backward call at {source.short(self.asked_at)}, which gives zeros alone"
         found = [a for a in alone.answers() if a.finding and a.verdict.is_zero]
         return [replace(a, said=(*a.said, said)) for a in found]
@@ -130,10 +130,10 @@ class StepCase(TensorCase):
         if arrived:
             answer = next((a for a in arrived if a.finding), arrived[0])
             is_sum = passes > 1 and answer.gradient is not None
-            return replace(answer, gradient=Numbers.of(array, orders=False)) if is_sum else answer
+            return replace(answer, gradient=Numbers.measure(array, orders=False)) if is_sum else answer
         zeros = [a for a in answers if a.verdict.is_zero]
         if array is not None and passes > len(zeros):
-            numbers = Numbers.of(array, orders=False)
+            numbers = Numbers.measure(array, orders=False)
             rounding = max((a.gradient.norm for a in zeros if a.gradient is not None), default=0.0)
             if not numbers.norm <= _ROUNDING * rounding:
                 return self._judge_sum(subject, answers[0], numbers)

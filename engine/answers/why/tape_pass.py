@@ -18,7 +18,7 @@ from .slopes import Slopes, Visit
 Arrays = Mapping[str, Any]
 
 
-def over_tape(
+def sweep_tape(
     journal: Journal, loss: Tensor | Start, constants: Sequence[Tensor] = (), keep: Collection[int] = ()
 ) -> Slopes[int, Call]:
     """One backward pass from *loss* over the calls of *journal*; no ``.grad`` is touched.
@@ -38,9 +38,9 @@ def over_tape(
             return
         arrived = {journal.place(node.key, j): g for j, g in enumerate(at.arriving)}
 
-        def given(arriving: Mapping[int, Any]) -> list[Any]:
+        def pull(arriving: Mapping[int, Any]) -> list[Any]:
             assert again is not None
-            return laid(call, node.wrt, again([arriving[w] for w in arrived]))
+            return lay_out(call, node.wrt, again([arriving[w] for w in arrived]))
 
         slopes.visit(
             Visit(
@@ -50,10 +50,10 @@ def over_tape(
                 call.reads,
                 slots_of(node.op, len(call.reads)),
                 arrived,
-                laid(call, node.wrt, at.gradients),
-                [place is not None for place in laid(call, node.wrt, node.wrt)],
+                lay_out(call, node.wrt, at.gradients),
+                [place is not None for place in lay_out(call, node.wrt, node.wrt)],
                 lambda: _read_saved(node, at.retained()),
-                None if again is None or _is_written_by_users(node) else given,
+                None if again is None or _is_written_by_users(node) else pull,
                 rule=_rule_at(node),
                 hooked=_find_hooks(journal, node),
                 reach=journal.reaches.get(call.time),
@@ -62,11 +62,11 @@ def over_tape(
         )
 
     work = start.begin(constants=[t.tape_place() for t in constants])
-    retold.swept(work, look)
+    retold.sweep(work, look)
     return slopes
 
 
-def laid(call: Call, wrt: Sequence[Any], gradients: Sequence[Any]) -> list[Any]:
+def lay_out(call: Call, wrt: Sequence[Any], gradients: Sequence[Any]) -> list[Any]:
     """*gradients*, which a node gives by the places in *wrt*, by what *call* read."""
     by_read: list[Any] = [None] * len(call.reads)
     places = (i for i, passes in enumerate(call.passes) if passes)

@@ -25,15 +25,15 @@ from .copies import name_copy
 from .dropped import DroppedResult, find_dropped
 from .failures import ANEW
 from .journal_intent import JournalEvidence
-from .levels import measured
-from .listings import awaited, nobodys, not_listed
+from .levels import measure
+from .listings import judge_awaited, nobodys, not_listed
 from .lost import LostUse, LostUses
 from .of_journal import NamedTensor, explain_tensors
 from .reasons import Reason
 from .slopes import Slopes, Use
 from .statistics import LABEL as STATISTICS
-from .statistics import kept_in_journal
-from .tape_pass import over_tape
+from .statistics import find_in_journal
+from .tape_pass import sweep_tape
 from .terms import LostTerm, Terms
 from .verdicts import Aspect, Verdict
 
@@ -68,7 +68,7 @@ class TensorCase(Case[int, Call]):
         self.constants = constants
         self.reasons = self._reasons = explain_tensors(journal, self.start.differentiated, names, constants)
         leaves = [k.tensor for k in names if k.tensor.node is None and not k.dropped]
-        self.statistics = kept_in_journal(journal)
+        self.statistics = find_in_journal(journal)
         held = {t for t in leaves if getattr(t, "is_parameter", False)}
         parameters = [t for t in leaves if t in held and not self._is_kept(t)]
         self.lost = LostUses(self._reasons, self._is_of_this_step)
@@ -84,14 +84,14 @@ class TensorCase(Case[int, Call]):
     def find_lost_terms(self) -> list[LostTerm]:
         reasons, copies = self._reasons, self._reasons.copies
         terms = Terms(reasons, self._find_trained(), copies.get)
-        lost = terms.lost()
+        lost = terms.find_lost()
         sums = {call.loc for call in terms.sums}
         since = self._last_update()
         for way in reasons.numbers():
             if way.value <= since or way.entered not in sums:
                 continue
             if plain_values.is_added(way.left.loc, way.left.how, way.entered):
-                term = terms.of_number(way.value, way.left.loc)
+                term = terms.find_number(way.value, way.left.loc)
                 lost += [term] if term is not None else []
         slopes = self.slopes()
         lost += [] if slopes is None else terms.find_zero_terms(slopes)
@@ -196,7 +196,7 @@ class TensorCase(Case[int, Call]):
         return TensorSubject(name, t.name, self.journal.number(t), t.spec.shape, t.dtype.name, parameter, t)
 
     def reason(self, subject: TensorSubject[int]) -> Reason[int, Call]:
-        reason = self._reasons.of_tensor(subject.held)
+        reason = self._reasons.explain_tensor(subject.held)
         if reason.verdict is Verdict.FROZEN and self.loss.stop_gradient:
             return replace(reason, verdict=Verdict.STOP_GRADIENT)  # nobody freezes everything on purpose
         return reason
@@ -207,7 +207,7 @@ class TensorCase(Case[int, Call]):
     def is_differentiated(self, value: int) -> bool:
         return value in self.journal.differentiated
 
-    def computed_at(self) -> Location:
+    def loss_line(self) -> Location:
         maker = self._reasons.flow.maker.get(self.journal.number(self.loss))
         return maker.loc if maker is not None else NOWHERE
 
@@ -234,7 +234,7 @@ class TensorCase(Case[int, Call]):
         if self.loss.stop_gradient:
             return None
         if self._slopes is None:
-            self._slopes = over_tape(self.journal, self.start, self.constants, self._keep)
+            self._slopes = sweep_tape(self.journal, self.start, self.constants, self._keep)
         return self._slopes
 
     def culprit_is_trained(self, use: Use[int, Call], position: int) -> bool:
@@ -307,7 +307,7 @@ class TensorCase(Case[int, Call]):
         return {self.journal.number(t): t for t in self.names if t.node is None}
 
     def norm_of(self, subject: TensorSubject[int]) -> float | None:
-        return measured(subject.held.array).norm
+        return measure(subject.held.array).norm
 
     def cause_of(self, subject: TensorSubject[int], answer: Answer) -> Location:
         if answer.verdict is not Verdict.NO_GRAD or not self._was_a_weight(subject.held):
@@ -324,8 +324,8 @@ class TensorCase(Case[int, Call]):
     def also(self, subject: TensorSubject[int], answer: Answer) -> Answer:
         if answer.verdict is Verdict.FROZEN and self._is_kept(subject.held):
             return replace(answer, label=STATISTICS)
-        beside = self._evidence.intended(subject, self._judge(subject, answer))
-        beside = awaited(self._reasons.flow, subject, beside)
+        beside = self._evidence.judge_intent(subject, self._judge(subject, answer))
+        beside = judge_awaited(self._reasons.flow, subject, beside)
         if not self.journal.forgotten or beside.has_gradient:
             return beside
         said = (
@@ -380,7 +380,7 @@ class TensorCase(Case[int, Call]):
             said = say("{name} has {stops}: the update made a new tensor under no_grad", name=subject.name)
             advice = say("{taking} after the update, or update it in place", name=subject.name)
             return replace(answer, said=(said,), advice=advice)
-        cut = self._reasons.of(subject.value).cut
+        cut = self._reasons.explain(subject.value).cut
         by = "" if cut is None else keeper(self.journal, cut.value)
         if not by:
             return None
@@ -391,7 +391,9 @@ class TensorCase(Case[int, Call]):
     def _penalties(self) -> dict[int, Call]:
         """By number the values that a gradient was taken of which stands in the loss as a constant."""
         parameters = {self.journal.number(t) for t in self.names if getattr(t, "is_parameter", False)}
-        return constant_gradients.behind(self._reasons, constant_gradients.misused(self._reasons, parameters))
+        return constant_gradients.find_calls_behind(
+            self._reasons, constant_gradients.find_misused(self._reasons, parameters)
+        )
 
     def _constant(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About a tensor that a penalty on a gradient should train."""
@@ -422,11 +424,11 @@ class TensorCase(Case[int, Call]):
         """Say where values left for NumPy or for a number, and where they came back."""
         if answer.verdict is not Verdict.DETACHED:
             return None
-        number = self._reasons.as_number(subject.value) if self._reasons.of(subject.value).cut is None else None
+        number = self._reasons.as_number(subject.value) if self._reasons.explain(subject.value).cut is None else None
         if number is not None:
             said = (f"what is computed from it goes into {self.loss_name} as a Python number: .{number.how}()",)
             return replace(answer, said=said, path=())
-        back = self._reasons.round_trip(subject.value) if self._reasons.of(subject.value).cut is None else None
+        back = self._reasons.round_trip(subject.value) if self._reasons.explain(subject.value).cut is None else None
         if back is None:
             return answer
         said = (
@@ -519,7 +521,7 @@ class TensorCase(Case[int, Call]):
         named = self.names.get(subject.held)
         container = named.container if named is not None else ""
         partly = self._evidence.is_partly_listed(subject)
-        frozen = None if container else self._evidence.frozen_by_list(subject, answer, partly)
+        frozen = None if container else self._evidence.judge_list(subject, answer, partly)
         if frozen is not None:
             return frozen
         listing = self._evidence.nearest_list(subject)
@@ -578,7 +580,7 @@ class TensorCase(Case[int, Call]):
         if self._is_nobodys(subject):
             call, _ = self._reasons.via.get(subject.value, (None, None))
             use = NOWHERE if call is None else call.loc
-            return nobodys(self._reasons.flow, subject, answer, use, self.computed_at())
+            return nobodys(self._reasons.flow, subject, answer, use, self.loss_line())
         count = used
         label = f"accumulated over {count} backward calls without clearing"
         return replace(

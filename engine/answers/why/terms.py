@@ -79,7 +79,7 @@ class Terms(Generic[V, C]):
         self._holds: set[V] = set(trained)
         """Values that are computed from a trained parameter, by whatever way."""
         self.sums: list[C] = []
-        """Calls that the losses were taken apart along, after :meth:`lost`."""
+        """Calls that the losses were taken apart along, after :meth:`find_lost`."""
         self._parts: list[tuple[C, V]] = []
         """What these calls read and gradients come through."""
         self._walk()
@@ -104,7 +104,7 @@ class Terms(Generic[V, C]):
         self._holds.add(value)
         return True
 
-    def lost(self) -> list[LostTerm]:
+    def find_lost(self) -> list[LostTerm]:
         """Return the terms that give no gradient, in the order in which they were made."""
         flow = self._reasons.flow
         todo, seen, lost = [v for v in self._reasons.asked if v in self._carries], set[V](), dict[V, None]()
@@ -129,21 +129,21 @@ class Terms(Generic[V, C]):
         return [self._term(v) for v in lost if not self._stands_in(v, seen)]
 
     def find_zero_terms(self, slopes: Slopes[V, C]) -> Iterator[LostTerm]:
-        """Yield the terms whose gradient is zero though one arrives at the sum, after :meth:`lost`.
+        """Yield the terms whose gradient is zero though one arrives at the sum, after :meth:`find_lost`.
 
         Args:
             slopes: of the same pass.
         """
         for call, value in self._parts:
             if any(u.call is call and _is_made_zero(u, slopes) for u in slopes.uses.get(value, ())):
-                place = self._reasons.flow.called_at(call)
-                yield LostTerm(self._name(value), Verdict.TIMES_ZERO, place, tuple(self._behind(value)))
+                place = self._reasons.flow.call_line(call)
+                yield LostTerm(self._name(value), Verdict.TIMES_ZERO, place, tuple(self._parameters_behind(value)))
 
-    def of_number(self, value: V, location: Location) -> LostTerm | None:
+    def find_number(self, value: V, location: Location) -> LostTerm | None:
         """Return the term that is a number taken from *value* at a line; None without a trained parameter behind it."""
         if value not in self._holds:
             return None
-        return LostTerm(self._name(value), Verdict.DETACHED, location, tuple(self._behind(value)))
+        return LostTerm(self._name(value), Verdict.DETACHED, location, tuple(self._parameters_behind(value)))
 
     def _stands_in(self, value: V, terms: Collection[V]) -> bool:
         """Return whether a lost term is the difference to another term, whose gradient then stands in for its own.
@@ -161,7 +161,7 @@ class Terms(Generic[V, C]):
 
     def _term(self, value: V) -> LostTerm:
         verdict, location = self._end(value)
-        return LostTerm(self._name(value), verdict, location, tuple(self._behind(value)))
+        return LostTerm(self._name(value), verdict, location, tuple(self._parameters_behind(value)))
 
     def _end(self, value: V) -> tuple[Verdict, Location]:
         """Return what became of the gradient of a term and where: at the first operator that stopped it."""
@@ -203,7 +203,7 @@ class Terms(Generic[V, C]):
             todo = before[0]
         return flow.name(value)
 
-    def _behind(self, value: V) -> list[str]:
+    def _parameters_behind(self, value: V) -> list[str]:
         """Return the names of the trained parameters that a value is computed from."""
         todo, seen = [value], set[V]()
         while todo:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.vocabulary import title
-from .advice import advised
+from .advice import advise
 from .scene import NORMS, ZeroScene, first_of, normalises_one
 from .verdicts import Verdict
 
@@ -44,7 +44,7 @@ class Killer:
 def killer(scene: ZeroScene) -> Killer:
     """Return what made the gradient zero (or None) in *scene*, and what to do about it."""
     cause = _killer(scene)
-    return replace(cause, advice=advised(cause.verdict, scene))
+    return replace(cause, advice=advise(cause.verdict, scene))
 
 
 def _killer(scene: ZeroScene) -> Killer:
@@ -66,7 +66,7 @@ def zero_factor(scene: ZeroScene) -> Killer | None:
         return (
             None
             if float(scene.attrs.get("scale", 1.0))
-            else replace(_scale(scene), advice=advised(Verdict.TIMES_ZERO, scene))
+            else replace(_scale(scene), advice=advise(Verdict.TIMES_ZERO, scene))
         )
     for i, slot in enumerate(scene.operands):
         other = first_of(scene.inputs, slot)
@@ -80,7 +80,7 @@ def constant(scene: ZeroScene) -> Killer | None:
     return killer(scene) if _has_one_share(scene, first_of(scene.outputs, "Out", "Softmax")) else None
 
 
-def cancelled(scene: ZeroScene) -> Killer:
+def explain_cancelling(scene: ZeroScene) -> Killer:
     """Return the cause where the terms that *scene* adds up cancel."""
     return Killer(Verdict.CANCELLED, f"what arrives at {scene.type} adds up to 0")
 
@@ -90,7 +90,7 @@ def underflow(type_: str) -> Killer:
     return Killer(Verdict.VANISHED, f"it became smaller than any number that its type holds, at {type_}")
 
 
-def zeroed_by_hook() -> Killer:
+def explain_hook() -> Killer:
     """Return the cause where a hook has returned zeros."""
     return Killer(
         Verdict.TIMES_ZERO,
@@ -99,7 +99,7 @@ def zeroed_by_hook() -> Killer:
     )
 
 
-def nothing(type_: str) -> Killer:
+def explain_nothing(type_: str) -> Killer:
     """Return the cause of a zero at an operator that reads no elements."""
     return Killer(Verdict.NOT_SELECTED, f"nothing is left: what {type_} reads has no elements")
 

@@ -23,8 +23,8 @@ RULE = Rule(
     name="kink",
     summary="A gradient taken where there is no derivative: a kink of the loss.",
     why=(
-        "Which of the slopes on its two sides is given is a convention. It matters where inputs stand there by design, as abs "
-        "and relu of zeros. Off unless it is selected, since it computes differences."
+        "Which of the slopes on its two sides is given is a convention. It matters where inputs stand there by design, "
+        "as abs and relu of zeros. Off unless it is selected, since it computes differences."
     ),
     severity=Severity.NOTE,
     look=_look,

@@ -97,7 +97,7 @@ def _find_growth(losses: Sequence[float | None], times: float) -> float | None:
 
 def _hit(step: TrainingStep, update: Update) -> Hit:
     moved = {t.name: p for t, p in step.points.items() if p.update is not None and p.weight is not None}
-    whole = HistoryPoint.joined(list(moved.values()))
+    whole = HistoryPoint.join(list(moved.values()))
     times = "" if whole.ratio is None else f" by {whole.ratio:.3g} times their norm"
     first, *others = moved
     message = f"step {step.number} of {update.by} moves {len(moved)} parameters{times}"
@@ -115,7 +115,7 @@ def _is_thrown_away(step: TrainingStep, times: float) -> bool:
     moved = [p for p in step.points.values() if p.update is not None and p.weight]
     if not moved:
         return False
-    whole = HistoryPoint.joined(moved)
+    whole = HistoryPoint.join(moved)
     assert whole.weight is not None
     assert whole.update is not None
     size = whole.gradient.norm

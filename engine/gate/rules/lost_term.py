@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...answers.why.folding import folded
+from ...answers.why.folding import fold_names
 from ...answers.why.terms import LostTerm
 from ..evidence import Evidence
 from ..finding import Severity
@@ -18,7 +18,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 
 def _hit(term: LostTerm, loss: str) -> Hit:
     message = f"the term {term.name} of the loss gives no gradient: {term.verdict.text}"
-    said = f"it is computed from {folded(term.parameters)}, and to the training it is a constant"
+    said = f"it is computed from {fold_names(term.parameters)}, and to the training it is a constant"
     numbers = {"parameters": len(term.parameters)}
     return Hit(term.name, message, term.location, (), (said, *loss_note(loss)), numbers=numbers)
 

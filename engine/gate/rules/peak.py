@@ -13,7 +13,7 @@ _MIB = 2**20
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     story = evidence.kept.story
-    at = story.at_peak
+    at = story.peak_operation
     if at is None or story.peak <= options["mebibytes"] * _MIB:
         return
     message = f"{story.peak / _MIB:.4g} MiB are kept for backward at {at.type}, above {options['mebibytes']:g} MiB"

@@ -109,7 +109,7 @@ class GraphWriter:
             self.held[key] = array
         return key
 
-    def of(self, v: Variable) -> str:
+    def value(self, v: Variable) -> str:
         """The value of a variable."""
         return self.values.get(v, v.name)
 
@@ -119,7 +119,7 @@ class GraphWriter:
 
     def shape(self, v: Variable) -> str:
         """The sizes of a variable: a constant where all are known."""
-        return self.constant(v.shape) if all(d >= 0 for d in v.shape) else self.node("Shape", self.of(v))
+        return self.constant(v.shape) if all(d >= 0 for d in v.shape) else self.node("Shape", self.value(v))
 
     def give(self, v: Variable, value: str) -> None:
         """Have *value* be that of a variable, under its name if that is free."""
@@ -208,9 +208,9 @@ class OnnxCall:
         return bool(self.many(slot))
 
     def __getitem__(self, slot: str) -> str:
-        return self.w.of(self.var(slot))
+        return self.w.value(self.var(slot))
 
-    def out(self, slot: str = "Out") -> Variable | None:
+    def result(self, slot: str = "Out") -> Variable | None:
         """The variable of an output slot; None where nobody wants it."""
         held = self.results(slot)
         return held[0] if held else None
@@ -288,7 +288,7 @@ def _model(onnx: Any, w: GraphWriter, values: Mapping[str, Any], outputs: Sequen
     if missing:
         raise UnsupportedError(f"the program cannot be written as ONNX: nothing gives a value to {missing[0]!r}.")
     graph = helper.make_graph(
-        w.nodes, "program", [_info(v, v.name) for v in inputs], [_info(v, w.of(v)) for v in outputs], initializers
+        w.nodes, "program", [_info(v, v.name) for v in inputs], [_info(v, w.value(v)) for v in outputs], initializers
     )
     model = helper.make_model(
         graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR, producer_name="gradtool"

@@ -122,7 +122,7 @@ class Pt2Builder:
             self.at = f", {kind} {own!r}"
             meta = metas[name]
             trains = self.archived.trains.get(own, bool(meta.get("requires_grad")))
-            v = self.kept(own, self.meta(meta), kind == "parameter", trains, readers.get(name, ()))
+            v = self.make_held(own, self.meta(meta), kind == "parameter", trains, readers.get(name, ()))
             held = HeldTensor(v)
             scope[name] = held
             if kind == "buffer":
@@ -147,7 +147,7 @@ class Pt2Builder:
         """Return the origin of the node that is number *line* of the file."""
         return self.sources.location(proto["target"], ", ".join(_names(proto["outputs"])), proto["metadata"], line)
 
-    def kept(self, name: str, meta: Meta, learnt: bool, trains: bool, loc: Location) -> Variable:
+    def make_held(self, name: str, meta: Meta, learnt: bool, trains: bool, loc: Location) -> Variable:
         """A variable that lives in the scope: a parameter, or a buffer."""
         block = self.program.global_block()
         if not name or name in block.vars:
@@ -290,18 +290,18 @@ class Pt2Builder:
                 node.kind = node.kind[:-1]
                 if node.kind in rows.VIEWS and node.kind != "aten.detach":
                     raise Missing("a change of its shape in place")
-                return [self.written(node, function)]
+                return [self.write(node, function)]
         if function is None:
             raise Missing("")
         made = function(node)
         listed = list(made) if isinstance(made, (tuple, list)) else [made]
         metas = [*node.outputs, *[None] * len(listed)]
-        checked = [self.checked(node, value, meta) for value, meta in zip(listed, metas, strict=False)]
+        checked = [self.check(node, value, meta) for value, meta in zip(listed, metas, strict=False)]
         if node.kind in rows.VIEWS:
             self.look(node, function, checked)
         return checked
 
-    def written(self, node: Pt2Node, function: rows.Row) -> Any:
+    def write(self, node: Pt2Node, function: rows.Row) -> Any:
         """Return the result of an operator that writes into its operand: that, with other elements."""
         held = node.held("self")
         if held is None:
@@ -337,7 +337,7 @@ class Pt2Builder:
 
             held.look_at(base, again, look_into)
 
-    def checked(self, node: Pt2Node, made: Any, meta: Meta | None) -> Any:
+    def check(self, node: Pt2Node, made: Any, meta: Meta | None) -> Any:
         """Return the result of a row, checked against the file."""
         if made is None or isinstance(made, HeldTensor) or not is_tensor(made):
             return made

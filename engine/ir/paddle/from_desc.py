@@ -128,13 +128,13 @@ class _DescReader:
             self.variables(message)
             self.operators(message)
             self.at = ""
-            return self.finished()
+            return self.finish()
         except FileFormatError:
             raise
         except GradtoolError as error:
             self.fail(error.message.removesuffix("."), error.hint)
 
-    def finished(self) -> DescribedProgram:
+    def finish(self) -> DescribedProgram:
         """Complete the program with what follows from all of it."""
         program = self.program
         for block in program.blocks:

@@ -250,7 +250,7 @@ class PirReader(Entries):
         self.bind(makes[0], self.value(reads[0]))
         self.bind(makes[1], PirValue())
 
-    def passed(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
+    def skip(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
         """Skip an operator that only has Paddle keep or name a value."""
 
     def constant(self, block: Block, entry: Any, attrs: Mapping[str, Any]) -> None:
@@ -480,8 +480,8 @@ _STRUCTURE: Final = {
     ("1", "full_int_array"): PirReader.constant,
     ("0", "combine"): PirReader.combine,
     ("0", "split"): PirReader.split,
-    ("0", "shadow_output"): PirReader.passed,
-    ("0", "set_parameter"): PirReader.passed,
+    ("0", "shadow_output"): PirReader.skip,
+    ("0", "set_parameter"): PirReader.skip,
     **REGIONS,
     **ARRAYS,
 }

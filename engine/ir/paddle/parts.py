@@ -103,7 +103,7 @@ class FreshNames:
         self._program = program
         self._count = 0
 
-    def beside(self, name: str) -> str:
+    def name_after(self, name: str) -> str:
         """The next one, called after the variable *name*."""
         while True:
             new = f"{name}@PART@{self._count}"
@@ -154,14 +154,14 @@ class Parts:
         if op.trait & Trait.INTERNAL and op.infer_fn is None:
             none = UnwrittenPart(op.type, self)
             return none if len(op.outputs) == 1 else (none,) * len(op.outputs)
-        results = [as_list(r) for r in self.written(op, operands, op.attributes(keywords))]
+        results = [as_list(r) for r in self.write(op, operands, op.attributes(keywords))]
         return results[0] if len(results) == 1 else tuple(results)
 
     def append(self, type_: str, inputs: Mapping[str, OperatorPart | None], **attrs: Any) -> OperatorPart:
         """Write an operator of that type; its first result."""
         op = registry.get_by_type(type_)
         operands = [inputs.get(s.name, () if s.many else None) for s in op.inputs]
-        result = self.written(op, operands, op.attributes(attrs))[0]
+        result = self.write(op, operands, op.attributes(attrs))[0]
         assert isinstance(result, OperatorPart)
         return result
 
@@ -170,9 +170,9 @@ class Parts:
         op = registry.get_by_type(type_)
         operands = [inputs.get(s.name, () if s.many else None) for s in op.inputs]
         specs = [each_of(_spec, like) if s.name == slot else None for s in op.outputs]
-        return self.written(op, operands, op.attributes(attrs), specs)[op.output_index[slot]]
+        return self.write(op, operands, op.attributes(attrs), specs)[op.output_index[slot]]
 
-    def written(
+    def write(
         self, op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any], specs: Sequence[Any] | None = None
     ) -> tuple[Any, ...]:
         """Write *op*, its operands cast to what it computes in; *specs* says what it makes where no rule does."""
@@ -198,7 +198,7 @@ class Parts:
         return [self.cast_to(v, number) if number is not None and v.spec.dtype is bool_ else v for v in operands]
 
     def _new(self, spec: TensorSpec) -> Variable:
-        v = Variable(self.op.block, self._called.beside(self._stem), spec)
+        v = Variable(self.op.block, self._called.name_after(self._stem), spec)
         self.variables.append(v)
         return v
 

@@ -33,7 +33,7 @@ LONGEST = 256
 class CompiledQuestion(Compilation, ABC):
     """A plan compiled for a question."""
 
-    def told(self, regs: list[Any]) -> Iterator[Heard]:
+    def run_watched(self, regs: list[Any]) -> Iterator[Heard]:
         """Carry out the plan, telling the watcher of each part when it has run."""
         arrays: dict[int, Any] = {}
         for events in self.each(lambda part: self._run(part, regs, arrays)):
@@ -88,13 +88,13 @@ class CompiledQuestion(Compilation, ABC):
                     result = _there(instruction.kernel)(*inputs)
                     outputs = tuple(result) if instruction.spread else (result,)
                 except Exception as error:
-                    raise self.plan.explained(error, instruction, inputs) from error
+                    raise self.plan.explain_error(error, instruction, inputs) from error
             for r, value in zip(instruction.outs, outputs, strict=True):
                 regs[r] = value
                 if r in leaving:
                     arrays[r] = home(value)
                 else:
-                    shown[r] = ArraySummary.of(value)
+                    shown[r] = ArraySummary.describe(value)
             if instruction.op is not None:
                 read = tuple([arrays.get(r, shown.get(r, regs[r])) for r in instruction.ins])
                 gave = tuple([arrays[r] if r in leaving else shown[r] for r in instruction.outs])
@@ -204,7 +204,7 @@ class _RoundMeasures:
         results = _results(instruction, outputs, self._asks, lambda value: count(lay(value)))
         return results, take()
 
-    def over(self, seen: Seen) -> list[Any]:
+    def collect(self, seen: Seen) -> list[Any]:
         """Return the measures, and what is known of the rest, by instruction."""
         return [of_instruction for _, of_instruction in seen] if self.asks else []
 
@@ -223,13 +223,13 @@ class _Result(NamedTuple):
     there: Any
 
     @classmethod
-    def of(cls, value: Any, measure: Callable[[Any], Any]) -> _Result:
+    def describe(cls, value: Any, measure: Callable[[Any], Any]) -> _Result:
         """Describe *value*; numbers are measured by *measure*."""
         there = value.there if isinstance(value, Conditional) else None
         value = plain(value)
-        return cls(StaticSummary(ArraySummary.of(value)), measure(value) if holds_numbers(value) else None, there)
+        return cls(StaticSummary(ArraySummary.describe(value)), measure(value) if holds_numbers(value) else None, there)
 
-    def told(self) -> ArraySummary | None:
+    def summarize(self) -> ArraySummary | None:
         """Return its summary, once the function has run."""
         shown = self.shown.summary
         if shown is None or (self.there is not None and not np.asarray(self.there)):
@@ -245,7 +245,7 @@ def _results(
 ) -> list[_Result]:
     """The results of an instruction, measured where they are asked for."""
     asked = instruction.op is not None and asks(instruction.op)
-    return [_Result.of(v, lambda value: measure(value) if asked else None) for v in outputs]
+    return [_Result.describe(v, lambda value: measure(value) if asked else None) for v in outputs]
 
 
 def _steps(plan: Any, seen: Iterable[tuple[int, Any]]) -> Iterator[Heard]:
@@ -258,7 +258,7 @@ def _steps(plan: Any, seen: Iterable[tuple[int, Any]]) -> Iterator[Heard]:
                 yield Exited()
         instruction = plan.instructions[index]
         if instruction.op is not None:
-            gave = tuple([result.told() for result in results])
+            gave = tuple([result.summarize() for result in results])
             yield index, instruction.op, (None,) * len(instruction.ins), gave
 
 

@@ -45,7 +45,7 @@ class Assumed:
         self.otherwise = otherwise
         self.index = index
 
-    def at(self, index: int) -> Assumed:
+    def select(self, index: int) -> Assumed:
         """The same, by the instruction of that number."""
         return Assumed(self.needed, self.limit, self.otherwise, index)
 

@@ -184,7 +184,7 @@ class BlockKernel:
 
 
 def _read_frames(frames: StackedFrames, reading: Any, number: Any = 0) -> list[tuple[int, Any]]:
-    values = frames.at(number)
+    values = frames.values_of(number)
     return [(r, values[place]) for r, place in reading.registers]
 
 

@@ -112,13 +112,13 @@ class Compilation:
                 if asked not in self._asked:
                     self._asked[asked] = compile_request(self.plan, asked)
         answering = self._asked[asked]
-        return None if answering is None else answering.told(regs)
+        return None if answering is None else answering.run_watched(regs)
 
     def run_noting(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:
         """Carry out the plan and tell what each instruction gave; see :mod:`.noting`."""
         from .noting import NotingCompilation
 
-        return None if self.mesh is not None else NotingCompilation(self.plan, most).told(regs)
+        return None if self.mesh is not None else NotingCompilation(self.plan, most).run_watched(regs)
 
     def splits(self) -> list[Split]:
         """Return what is not compiled, as far as runs have shown."""

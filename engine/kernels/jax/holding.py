@@ -47,7 +47,7 @@ class Holding(Compilation):
         """As in the base."""
         return [_LookingPart(self.plan, span, self.look, self._stay, self._round_reader)]
 
-    def told(self, regs: list[Any]) -> Iterator[Heard]:
+    def run_watched(self, regs: list[Any]) -> Iterator[Heard]:
         """Carry out the plan, telling the watcher when it has run; without blocks, of each part."""
         if not self.has_blocks:
             yield from self._parts_told(regs)
@@ -160,7 +160,7 @@ class _AtRun:
     def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> GivenResults:
         return _part_result(instruction, inputs, outputs, self._stay.__contains__)
 
-    def over(self, seen: Seen) -> list[GivenResults]:
+    def collect(self, seen: Seen) -> list[GivenResults]:
         """By instruction."""
         return [given for _, given in seen]
 
@@ -177,7 +177,7 @@ def _part_result(
     for r, value in zip(instruction.outs, outputs, strict=True):
         there = value.there if isinstance(value, Conditional) else None
         value = plain(value)
-        known = ArraySummary.of(value)
+        known = ArraySummary.describe(value)
         same = next((n for n, v in enumerate(inputs) if v is value and there is None and known is not None), None)
         here = UnmovedArray(value) if known is not None and stays(r) and not isinstance(value, RowArray) else None
         results.append(IdentifiedResult(StaticSummary(known, same), there, here))

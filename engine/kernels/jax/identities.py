@@ -45,7 +45,7 @@ class IdentifiedResult(NamedTuple):
     there: Any
     here: UnmovedArray | None
 
-    def told(self) -> Any:
+    def report(self) -> Any:
         """Return what is reported of it."""
         if self.there is not None and not np.asarray(self.there):
             return None
@@ -115,7 +115,7 @@ def _result(r: int, result: IdentifiedResult, read: Sequence[Any], held: Callabl
     if same is not None and not isinstance(same, ArraySummary):
         return same
     value = held(r)
-    return result.told() if value is None else value
+    return result.report() if value is None else value
 
 
 def _hand_on(instruction: Any, read: Sequence[Any], chosen: Any) -> Sequence[Any]:

@@ -66,7 +66,7 @@ class JudgedPart(TracedPart):
 
     def trace(self, regs: list[Any]) -> tuple[list[LateRefusal], list[Assumed], Seen]:
         """As in the base; in place of what is looked at, the verdicts about chunks, and what is told without any."""
-        self._told, self._summaries, self._flags = [], {r: ArraySummary.of(regs[r]) for r in self.ins}, []
+        self._told, self._summaries, self._flags = [], {r: ArraySummary.describe(regs[r]) for r in self.ins}, []
         refused: list[LateRefusal] = []
         assumed: list[Assumed] = []
         verdicts = []
@@ -80,7 +80,7 @@ class JudgedPart(TracedPart):
             self._flags += judged.flags
             verdicts.append(judged.wrong)
         # One array for all chunks: what a run is told by is mostly that none of them holds.
-        flags = Packed.of(self._flags) if self._flags else None
+        flags = Packed.pack(self._flags) if self._flags else None
         start = self.span.start
         return refused, assumed, [(start, Lull(jnp.stack(verdicts), flags, LullStory(self._told, start)))]
 
@@ -211,7 +211,7 @@ class _Tale:
         known = self._summaries
         gave = tuple(map(self._show, outputs))
         read = tuple(
-            [known.setdefault(r, ArraySummary.of(plain(v))) for r, v in zip(instruction.ins, inputs, strict=True)]
+            [known.setdefault(r, ArraySummary.describe(plain(v))) for r, v in zip(instruction.ins, inputs, strict=True)]
         )
         known.update(zip(instruction.outs, gave, strict=True))
         if instruction.op is not None:
@@ -224,7 +224,7 @@ class _Tale:
         return jnp.stack([verdict, *self._in_blocks]).any() if self._in_blocks else verdict
 
     def _show(self, value: Any) -> Any:
-        told = ArraySummary.of(plain(value))
+        told = ArraySummary.describe(plain(value))
         return Maybe(self._flag(jnp.asarray(value.there)), told) if isinstance(value, Conditional) else told
 
     def _flag(self, flag: Any) -> int:
@@ -244,7 +244,7 @@ class _RoundTale(_Tale):
         """As in the base, with the next number."""
         self.note(next(self._numbers), instruction, inputs, outputs)
 
-    def over(self, seen: Seen) -> Any:
+    def collect(self, seen: Seen) -> Any:
         """Return whether something is wrong in it, and the flags."""
         return self.wrong(), self.flags
 

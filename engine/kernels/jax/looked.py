@@ -29,7 +29,7 @@ class RoundLook(Protocol):
     def __call__(self, instruction: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
         """Called with each instruction of the block."""
 
-    def over(self, seen: Seen) -> Any:
+    def collect(self, seen: Seen) -> Any:
         """Return what the run gives: arrays in any nesting, from what the instructions gave."""
 
 

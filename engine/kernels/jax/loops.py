@@ -82,7 +82,7 @@ def repeat(
     def once(state: Sequence[Any], number: Any, counter: Any) -> Outcome:
         entering = []
         for frames, reading in zip(read, body.readings, strict=True):
-            values = frames.at(place(number))
+            values = frames.values_of(place(number))
             entering += [(r, values[p]) for r, p in reading.registers]
         outcome = turn(state, entering, counter)
         return outcome._replace(go=jnp.asarray(outcome.go if count is None else number + 1 < count))

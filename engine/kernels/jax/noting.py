@@ -42,7 +42,7 @@ class NotingCompilation(Compilation):
         """As in the base."""
         return [_NotedPart(self.plan, span, self._all, self._most)]
 
-    def told(self, regs: list[Any]) -> Iterator[Noted]:
+    def run_watched(self, regs: list[Any]) -> Iterator[Noted]:
         """Carry out the plan, telling what each instruction gave when its part has run."""
         for events in self.each(lambda part: self._run(part, regs)):
             yield from events

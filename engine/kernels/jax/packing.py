@@ -79,7 +79,7 @@ class Packed:
         self.places = places
 
     @classmethod
-    def of(cls, results: Any) -> Packed:
+    def pack(cls, results: Any) -> Packed:
         """*results*, arrays and Python's numbers in any nesting, while they are traced."""
         leaves, structure = jax.tree_util.tree_flatten(results, is_leaf=is_here)
         pieces: dict[str, list[Any]] = {}

@@ -104,7 +104,7 @@ class HostedPart(PlanPart):
                 result = instruction.kernel(*inputs)
                 outputs = tuple(result) if instruction.spread else (result,)
             except Exception as error:
-                raise self.plan.explained(error, instruction, inputs) from error
+                raise self.plan.explain_error(error, instruction, inputs) from error
         for r, value in zip(instruction.outs, outputs, strict=True):
             regs[r] = value
         seen = [] if self.look is None else [(self.index, self.look(instruction, inputs, outputs))]
@@ -151,7 +151,7 @@ class TracedPart(PlanPart):
 
     def _compile_part(self, **options: Any) -> Callable[..., Any]:
         """The part's function, which is compiled for each set of shapes."""
-        return jax.jit(partial(self._traced), **options)
+        return jax.jit(partial(self._trace), **options)
 
     def __call__(self, regs: list[Any]) -> Seen:
         for r, index in self._frames:
@@ -228,7 +228,7 @@ class TracedPart(PlanPart):
                 "at the very border of what they take",
                 hint="the backend numpy says which operator that is",
             )
-        raise self.plan.explained(refused.exception(), self.plan.instructions[refused.index], ()) from None
+        raise self.plan.explain_error(refused.exception(), self.plan.instructions[refused.index], ()) from None
 
     def _refusals(self, donated: list[Any], others: list[Any], before: Any) -> list[LateRefusal]:
         """Return possible refusals, with the values that their messages need; the function that is compiled after an
@@ -237,7 +237,7 @@ class TracedPart(PlanPart):
         refused: list[LateRefusal] = self._compute(donated, others, before)[0]
         return refused
 
-    def _traced(self, donated: list[Any], others: list[Any], before: Any) -> Any:
+    def _trace(self, donated: list[Any], others: list[Any], before: Any) -> Any:
         """The function that is compiled: values of registers to values of registers.
 
         Args:
@@ -258,7 +258,7 @@ class TracedPart(PlanPart):
             for place, value in zip(self._stored, donated, strict=True):  # what was given away has to stay what it was
                 outputs[place] = jnp.where(flags.any(), value, outputs[place])
         # Packed, as each array that is returned costs something.
-        told = Packed.of(assumed) if assumed else None
+        told = Packed.pack(assumed) if assumed else None
         return outputs, flags, told, self.pack(seen) if seen else None, stream and stream.moved
 
     def _compute(self, donated: list[Any], others: list[Any], before: Any) -> tuple[Any, Any, Any, list[Any], Any]:
@@ -283,7 +283,7 @@ class TracedPart(PlanPart):
 
     def pack(self, seen: Seen) -> Any:
         """Return what was looked at as the function returns it; its method ``unpack`` reverses this."""
-        return Packed.of(seen)
+        return Packed.pack(seen)
 
     def _hand_out(self, register: int, value: Any) -> Any:
         """Return what leaves the function: of what leaves the plan, whole tables; on a mesh, where it belongs there."""
@@ -346,9 +346,9 @@ def trace_span(
             except ValuesNeeded as inner:  # in a block
                 raise ValuesNeeded(index, NeedsValues(block_reason(instruction.kernel.plan, inner))) from inner
             except Exception as error:
-                raise plan.explained(error, instruction, inputs) from error
+                raise plan.explain_error(error, instruction, inputs) from error
         all_refused += [LateRefusal(r.wrong, r.values, r.error, index) for r in refusals]
-        all_assumed += [a.at(index) for a in assumed]
+        all_assumed += [a.select(index) for a in assumed]
         if look is not None:
             outputs = apart(outputs, inputs)
         for r, value in zip(instruction.outs, outputs, strict=True):

@@ -46,7 +46,7 @@ class _Taps:
                 inside = inside[..., None] & ((places >= 0) & (places < line.size))
             yield sides, inside
 
-    def padded(self, x: Any) -> Any:
+    def pad(self, x: Any) -> Any:
         return jnp.pad(x, [(0, 0), (0, 0), *self.padding])
 
     def part(self, padded: Any, sides: list[tuple[int, int, int]]) -> Any:
@@ -65,7 +65,7 @@ class _Taps:
         return self._search(image, largest, lambda part: (part == largest) | ((part != part) & (largest != largest)))
 
     def _search(self, image: Any, largest: Any, hit: Callable[[Any], Any]) -> Any:
-        padded, found = self.padded(image), jnp.full(largest.shape, -1, "int32")
+        padded, found = self.pad(image), jnp.full(largest.shape, -1, "int32")
         for n, (sides, inside) in reversed([*enumerate(self.each())]):
             found = jnp.where(inside & hit(self.part(padded, sides)), jnp.int32(n), found)
         return found
@@ -93,9 +93,9 @@ class _Taps:
         inner = [slice(before, before + line.size) for line, (before, _) in zip(self.lines, self.padding, strict=True)]
         return total[(slice(None), slice(None), *inner)]
 
-    def taken(self, x: Any, found: Any) -> Any:
+    def take(self, x: Any, found: Any) -> Any:
         """The elements of *x*, an image, that are *found*: the transpose of :meth:`spread`."""
-        padded, total = self.padded(x), jnp.zeros(found.shape, x.dtype)
+        padded, total = self.pad(x), jnp.zeros(found.shape, x.dtype)
         for n, (sides, _) in enumerate(self.each()):
             total = total + jnp.where(found == n, self.part(padded, sides), 0)
         return total
@@ -117,7 +117,7 @@ def put_largest(attrs: Any, specs: Any) -> Kernel:
 @override("take_largest", "jax")
 def take_largest(attrs: Any, specs: Any) -> Kernel:
     """Its transpose."""
-    return _move_largest(attrs["window"], pool.take_largest, _Taps.taken)
+    return _move_largest(attrs["window"], pool.take_largest, _Taps.take)
 
 
 def _move_largest(window: Any, otherwise: Any, moved: Callable[[_Taps, Any, Any], Any]) -> Kernel:

@@ -101,14 +101,14 @@ class BlockRound:
             wrong=tuple((any_of([r.wrong]), tuple(map(jnp.asarray, r.values))) for r in self.refused),
             needed=tuple(a.needed for a in self.assumed),
             counter=counter if inside is None else inside.counter,
-            seen=self._seen(seen),
+            seen=self._list_seen(seen),
         )
 
-    def _seen(self, seen: Seen) -> tuple[Any, ...]:
+    def _list_seen(self, seen: Seen) -> tuple[Any, ...]:
         """The arrays of what was looked at."""
         if self._look is None:
             return ()
-        leaves, self._seen_nesting = jax.tree_util.tree_flatten(self._look.over(seen), is_leaf=is_here)
+        leaves, self._seen_nesting = jax.tree_util.tree_flatten(self._look.collect(seen), is_leaf=is_here)
         self._stays = [is_here(leaf) for leaf in leaves]
         return tuple([arrays(leaf.buffer if is_here(leaf) else leaf) for leaf in leaves])
 
@@ -193,4 +193,4 @@ def _whole(value: Any) -> Any:
 
 def _error_maker(plan: Any, kind: LateRefusal) -> Callable[..., Exception]:
     """Makes the error of what was refused, told with its operator in the block."""
-    return lambda *values: plan.explained(kind.error(*values), plan.instructions[kind.index], ())
+    return lambda *values: plan.explain_error(kind.error(*values), plan.instructions[kind.index], ())

@@ -45,7 +45,7 @@ class StackedFrames:
         self.begins = begins
         self.ends = ends
 
-    def at(self, number: Any) -> list[Any]:
+    def values_of(self, number: Any) -> list[Any]:
         """The values that run *number* left, by their places."""
         each, same = iter(self.each), iter(self.same)
         leaves = [self._row(next(each), number) if v else next(same) for v in self.varies]
@@ -57,7 +57,7 @@ class StackedFrames:
 
     def runs(self) -> list[list[Any]]:
         """The values of each run, once the function has run."""
-        return [self.at(number) for number in range(int(np.asarray(self.count)))]
+        return [self.values_of(number) for number in range(int(np.asarray(self.count)))]
 
 
 def register() -> None:

@@ -39,7 +39,7 @@ class Timing(Compilation):
         """As in the base."""
         return [TimedPart(self.plan, span)]
 
-    def told(self, regs: list[Any]) -> Iterator[Took]:
+    def run_watched(self, regs: list[Any]) -> Iterator[Took]:
         """Carry out the plan, and tell what it took.
 
         Raises:
@@ -86,7 +86,7 @@ class Timing(Compilation):
             Spent(op, around, 1e-9 * seconds, nbytes[at] if at in nbytes else _declared_bytes(op), rounds)
             for at, op, around in _operators(self.plan)
             if not around or at[0] in compiled
-            for rounds, seconds in spent.of(at)
+            for rounds, seconds in spent.times(at)
         ]
         return Took(
             tuple(operators),
@@ -128,7 +128,7 @@ class TimedPart(TracedPart):
                 name = f"gradtool_{self.span.start}_{len(self.shares)}"
 
                 def function(donated: list[Any], others: list[Any], before: Any) -> Any:
-                    return self._traced(donated, others, before)
+                    return self._trace(donated, others, before)
 
                 function.__name__ = name
                 lowered = jax.jit(function, **options).lower(donated, others, before)
@@ -160,7 +160,7 @@ class _Sums:
         self._programs = programs
         self._hosted = sorted(hosted)
 
-    def of(self, at: Path) -> list[tuple[Rounds, float]]:
+    def times(self, at: Path) -> list[tuple[Rounds, float]]:
         """Return the time of an instruction in each round."""
         owned = self.owned.get(at, {})
         rounds = sorted({**self._rounds.get(at[:-1], {}), **owned}, key=lambda numbers: [n or 0 for n in numbers])

@@ -259,7 +259,7 @@ class _Text:
         self.lines += lines.strip("\n").splitlines()
 
     @contextmanager
-    def repeated(self, name: str, count: str) -> Iterator[None]:
+    def loop(self, name: str, count: str) -> Iterator[None]:
         """A loop whose number is *name*."""
         self.rooms.append(f"  %{name}.now = alloca i64")
         self.text(f"""
@@ -299,7 +299,7 @@ def entry(name: str) -> str:
     _see_arguments(t)
     _see_limits(t, data)
     t.take("operands")
-    with t.repeated("o", "%operands"):
+    with t.loop("o", "%operands"):
         t.take("operand")
         t.entry("operand.object", "ptr", "arguments", "%operand")
         t.entry("operand.data", "ptr", "operand.object", data, "i8")
@@ -316,7 +316,7 @@ nowhere:
   ret ptr null
 lost:
   %complete = load i64, ptr %m.now""")
-    with t.repeated("l", "%complete"):
+    with t.loop("l", "%complete"):
         t.entry("l.object", "ptr", "objects", "%l")
         t.lines.append("  call void %release(ptr %l.object)")
     t.lines.append("  ret ptr null")
@@ -338,7 +338,7 @@ def _see_arguments(t: _Text) -> None:
     """Each is an array of its shape and type, and lies as it has to."""
     names = ("ndim", "dims", "strides", "dtype", "flags")
     ndim, dims, strides, dtype, flags = (str(header() + getattr(_Fields, f).offset) for f in names)
-    with t.repeated("a", "%wanted"):
+    with t.loop("a", "%wanted"):
         t.take("a.register")
         t.lines.append("  %a.object = call ptr %get(ptr %registers, i64 %a.register)")
         t.unless("icmp ne ptr %a.object, null", "nowhere", "a.there")
@@ -360,7 +360,7 @@ def _see_arguments(t: _Text) -> None:
         t.lines.append("  %a.dimensions = zext i32 %a.ndim to i64")
         t.unless("icmp eq i64 %a.dimensions, %a.rank", "otherwise", "a.ranked")
         t.entry("a.dims", "ptr", "a.object", dims, "i8")
-        with t.repeated("d", "%a.rank"):
+        with t.loop("d", "%a.rank"):
             t.take("d.wanted")
             t.entry("d.size", "i64", "a.dims", "%d")
             t.unless("icmp eq i64 %d.size, %d.wanted", "otherwise", "d.sized")
@@ -368,7 +368,7 @@ def _see_arguments(t: _Text) -> None:
   %a.exact = icmp eq i64 %a.order, {STRIDED}
   %a.steps = select i1 %a.exact, i64 %a.rank, i64 0""")
         t.entry("a.strides", "ptr", "a.object", strides, "i8")
-        with t.repeated("e", "%a.steps"):
+        with t.loop("e", "%a.steps"):
             t.take("e.wanted")
             t.entry("e.stride", "i64", "a.strides", "%e")
             t.unless("icmp eq i64 %e.stride, %e.wanted", "otherwise", "e.apart")
@@ -377,7 +377,7 @@ def _see_arguments(t: _Text) -> None:
 def _see_limits(t: _Text, data: str) -> None:
     """As numbers without a sign, negative ones are the largest."""
     t.take("limits")
-    with t.repeated("c", "%limits"):
+    with t.loop("c", "%limits"):
         t.take("c.argument")
         t.take("c.wide")
         t.take("c.count")
@@ -388,13 +388,13 @@ def _see_limits(t: _Text, data: str) -> None:
   %c.long = icmp ne i64 %c.wide, 0
   br i1 %c.long, label %longs, label %shorts
 longs:""")
-        with t.repeated("w", "%c.count"):
+        with t.loop("w", "%c.count"):
             t.entry("w.number", "i64", "c.data", "%w")
             t.unless("icmp ult i64 %w.number, %c.end", "otherwise", "w.below")
         t.text("""
   br label %limited
 shorts:""")
-        with t.repeated("s", "%c.count"):
+        with t.loop("s", "%c.count"):
             t.entry("s.number", "i32", "c.data", "%s")
             t.lines.append("  %s.wide = sext i32 %s.number to i64")
             t.unless("icmp ult i64 %s.wide, %c.end", "otherwise", "s.below")
@@ -404,7 +404,7 @@ limited:""")
 
 
 def _make_arrays(t: _Text, data: str) -> None:
-    with t.repeated("m", "%made"):
+    with t.loop("m", "%made"):
         t.take("m.maker", "ptr")
         t.take("m.dtype", "ptr")
         t.take("m.rank")
@@ -426,7 +426,7 @@ def _lay_out(t: _Text) -> None:
     t.text("""
   %first = add i64 %operands, %made
   %last = sub i64 %first, 1""")
-    with t.repeated("p", "%pieces"):
+    with t.loop("p", "%pieces"):
         t.take("p.offset")
         t.take("p.zeros")
         t.entry("p.block", "ptr", "pointers", "%last")
@@ -449,11 +449,11 @@ free:
   br label %ready
 ready:""")
     t.take("stages")
-    with t.repeated("f", "%stages"):
+    with t.loop("f", "%stages"):
         t.take("f.function", "ptr")
         t.take("f.numbers", "ptr")
         t.take("f.count")
-        with t.repeated("h", "%f.count"):
+        with t.loop("h", "%f.count"):
             t.take("h.which")
             t.entry("h.data", "ptr", "pointers", "%h.which")
             t.set("h.data", "handed", "%h")
@@ -470,7 +470,7 @@ computed:""")
 def _give(t: _Text) -> None:
     """Put what others read into its registers, and nothing into those that nobody reads any more."""
     t.take("given")
-    with t.repeated("g", "%given"):
+    with t.loop("g", "%given"):
         t.take("g.register")
         t.take("g.sort")
         t.take("g.value")
@@ -495,11 +495,11 @@ g.ready:
   %g.object = phi ptr [ %g.result, %g.new ], [ %g.argument, %g.theirs ], [ %g.constant, %g.before ]
   call void %retain(ptr %g.object)
   %g.put = call i32 %set(ptr %registers, i64 %g.register, ptr %g.object)""")
-    with t.repeated("r", "%made"):
+    with t.loop("r", "%made"):
         t.entry("r.object", "ptr", "objects", "%r")
         t.lines.append("  call void %release(ptr %r.object)")
     t.take("dead")
-    with t.repeated("n", "%dead"):
+    with t.loop("n", "%dead"):
         t.take("n.register")
         t.text("""
   call void %retain(ptr %nothing)

@@ -72,7 +72,7 @@ class ArrayFacts(NamedTuple):
         return tuple([n if s else 1 for n, s in zip(self.shape, self.strides, strict=True)])
 
     @classmethod
-    def of(cls, value: Any) -> ArrayFacts | None:
+    def describe(cls, value: Any) -> ArrayFacts | None:
         """Describe *value*; None for something that is no array."""
         if not isinstance(value, (np.ndarray, np.generic)):
             return None

@@ -16,7 +16,10 @@ def observe(plan: Any, steps: Iterable[Any]) -> list[Any]:
     """
     sights: list[Any] = [None] * len(plan.instructions)
     for step in steps:
-        sights[step.index] = [ArrayFacts.of(v) for v in step.inputs], [ArrayFacts.of(v) for v in step.outputs]
+        sights[step.index] = (
+            [ArrayFacts.describe(v) for v in step.inputs],
+            [ArrayFacts.describe(v) for v in step.outputs],
+        )
     return sights
 
 
@@ -35,7 +38,7 @@ def fuse(
     steps: list[Any] = []
     for step in insert_lookups(group_code(code, sights, held, pays), code, sights):
         if isinstance(step, InstructionGroup):
-            kernel = FusedKernel(step, code, plan.explained)
+            kernel = FusedKernel(step, code, plan.explain_error)
             kernels.append(kernel)
             steps.append(type(code[0])(None, kernel, tuple(step.inputs), tuple(step.outputs), spread=True))
         else:

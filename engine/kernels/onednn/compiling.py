@@ -44,7 +44,7 @@ def _product(library: Library, case: ProductCase, layouts: tuple[Any, ...]) -> P
         return None
     shapes = {"image": case.image, "filter": case.grouped(), "result": case.result}
     any_layout = {
-        name: library.made("memory_desc_create_with_tag", len(shape), numbers(shape), F32, ANY_LAYOUT)
+        name: library.make("memory_desc_create_with_tag", len(shape), numbers(shape), F32, ANY_LAYOUT)
         for name, shape in shapes.items()
     }
     steps = [windows.strides, [n - 1 for n in windows.dilations], windows.before, after]

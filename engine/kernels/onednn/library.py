@@ -137,9 +137,9 @@ class Library:
         self._library.dnnl_memory_desc_get_size.restype = c_size_t
         self._library.dnnl_memory_desc_equal.argtypes = (c_void_p, c_void_p)
         self.forks = 0
-        self.engine = self.made("engine_create", CPU, 0)
-        self.stream = self.made("stream_create", self.engine, IN_ORDER)
-        self.attributes = self.made("primitive_attr_create")
+        self.engine = self.make("engine_create", CPU, 0)
+        self.stream = self.make("stream_create", self.engine, IN_ORDER)
+        self.attributes = self.make("primitive_attr_create")
         self.call("primitive_attr_set_scratchpad_mode", self.attributes, SCRATCHPAD_OF_USER)
 
     def threads(self) -> int:
@@ -179,7 +179,7 @@ class Library:
         """The error for a status of ``dnnl_NAME``."""
         return BackendError(f"oneDNN: dnnl_{name} failed with status {status}", hint="--backend numpy")
 
-    def made(self, name: str, *args: Any) -> c_void_p:
+    def make(self, name: str, *args: Any) -> c_void_p:
         """Return what ``dnnl_NAME`` makes: a handle of its own."""
         handle = c_void_p()
         self.call(name, byref(handle), *args)

@@ -134,12 +134,12 @@ class Primitive:
         scratch = library.layout(description, Query.SCRATCHPAD)
         if library.size(scratch):
             pairs = [*pairs, (Arg.SCRATCHPAD, self._buffer(scratch).memory)]
-        step = self._step(self._own("primitive", library.made("primitive_create", description)), pairs)
+        step = self._step(self._own("primitive", library.make("primitive_create", description)), pairs)
         library.call("primitive_desc_destroy", description)
         return step
 
     def _memory(self, layout: c_void_p) -> _Place:
-        handle = self._library.made("memory_create", layout, self._library.engine, None)
+        handle = self._library.make("memory_create", layout, self._library.engine, None)
         return _Place(layout, self._own("memory", handle))
 
     def _buffer(self, layout: c_void_p) -> _Place:
@@ -150,8 +150,8 @@ class Primitive:
     def _reorder(self, source: _Place, target: _Place) -> tuple[c_void_p, int, Any]:
         library = self._library
         engine = library.engine
-        description = library.made("reorder_primitive_desc_create", source.layout, engine, target.layout, engine, None)
-        primitive = self._own("primitive", library.made("primitive_create", description))
+        description = library.make("reorder_primitive_desc_create", source.layout, engine, target.layout, engine, None)
+        primitive = self._own("primitive", library.make("primitive_create", description))
         library.call("primitive_desc_destroy", description)
         return self._step(primitive, [(Arg.SRC, source.memory), (Arg.DST, target.memory)])
 
@@ -169,7 +169,7 @@ class _Place(NamedTuple):
 def describe(library: Library, layout: ArrayLayout) -> c_void_p:
     """A description of *layout* for oneDNN."""
     shape, strides = map(numbers, layout)
-    return library.made("memory_desc_create_with_strides", len(layout.shape), shape, F32, strides)
+    return library.make("memory_desc_create_with_strides", len(layout.shape), shape, F32, strides)
 
 
 def _free(library: Library, handles: Sequence[tuple[str, c_void_p]]) -> None:

@@ -58,13 +58,13 @@ class ProductCase(NamedTuple):
         return (self.groups, self.filter[0] // self.groups, *self.filter[1:])
 
     @property
-    def padded(self) -> bool:
+    def has_padding(self) -> bool:
         """True if windows may reach beyond the image."""
         algorithm = self.geometry.padding_algorithm
         return algorithm == "SAME" or (algorithm == "EXPLICIT" and any(self.geometry.paddings))
 
     @property
-    def beside(self) -> bool:
+    def may_miss(self) -> bool:
         """True if a window may lie beside the image as a whole."""
         spans = ((n - 1) * d + 1 for n, d in zip(self.filter[2:], self.geometry.dilations, strict=True))
         return self.geometry.padding_algorithm == "EXPLICIT" and max(self.geometry.paddings, default=0) >= min(spans)
@@ -92,7 +92,7 @@ class Settled(NamedTuple):
 def settle(*sizes: Any) -> Settled:
     """Return what follows from sizes; the arguments are those of a `Case`."""
     case = ProductCase(*sizes)
-    return Settled(case, case.cost, case.padded, case.beside)
+    return Settled(case, case.cost, case.has_padding, case.may_miss)
 
 
 def register() -> None:

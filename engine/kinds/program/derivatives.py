@@ -44,7 +44,9 @@ def derivatives(model: ProgramModel, asked: GradientsOptions, notes: Notes) -> D
     made_by = makers(model.program.global_block().ops, results)
     rows = []
     for v, gradient in zip(inputs, results, strict=True):
-        text = "" if gradient is not None else status(reasons.of_variable(v)).replace("to the loss", "to the targets")
+        text = (
+            "" if gradient is not None else status(reasons.explain_variable(v)).replace("to the loss", "to the targets")
+        )
         rows.append(dataclasses.replace(row(v, gradient, made_by, text), shown=v.name, facts={}))
     if asked.run or asked.feed:
         _fill(model, rows, [g for g in results if g is not None], asked, notes)
@@ -59,7 +61,7 @@ def _fill(
     arrays = iter(feeds.run(model, present, asked.feed, notes, asked.backend))
     for r in rows:
         if r.gradient is not None:
-            r.values = Numbers.of(next(arrays))
+            r.values = Numbers.measure(next(arrays))
 
 
 def _starts(select: Selectors, texts: tuple[str, ...], targets: int, notes: Notes) -> list[Any] | None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from ...answers.numbers import Numbers
 from ...answers.why.of_program import ProgramReasons, explain
-from ...answers.why.reasons import frozen
+from ...answers.why.reasons import describe_frozen
 from ...answers.why.statistics import LABEL as STATISTICS
-from ...answers.why.statistics import kept_in_program
+from ...answers.why.statistics import find_in_program
 from ...answers.why.verdicts import Verdict
 from ...autodiff.part import BackwardPart, differentiate, find_start
 from ...autodiff.values import Value
@@ -48,7 +48,7 @@ def table(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> Gradient
     choice = recomputing.choose_checkpoints(model, asked, stopped, notes)
     kept = [] if choice is None else choice.checkpoints
     parameters = model.program.all_parameters()
-    statistics = kept_in_program(block.ops, parameters)
+    statistics = find_in_program(block.ops, parameters)
     part: BackwardPart = model.call(
         differentiate, loss, stopped, listed, checkpoints=kept, callbacks=asked.functions, where=where
     )
@@ -114,7 +114,7 @@ def fill(answer: GradientTable, arrays: Sequence[Any]) -> None:
     for row in answer.rows:
         if row.gradient is not None:
             answer.arrays[row.subject] = next(rest)
-            row.values = Numbers.of(answer.arrays[row.subject], orders=False)
+            row.values = Numbers.measure(answer.arrays[row.subject], orders=False)
     answer.loss = dataclasses.replace(answer.loss, value=float(loss.reshape(())))
     answer.computed = True
 
@@ -161,7 +161,7 @@ def _mark(
     why: Callable[[], ProgramReasons], rows: Sequence[GradientRow], program: Program, view: GraphView
 ) -> GraphView:
     """The picture with the reasons in it."""
-    from ...answers.why.marking import marked
+    from ...answers.why.marking import mark_view
 
     reasons = why()
     ops = {f"op{i}": op for i, op in enumerate(op for block in program.blocks for op in block.ops)}
@@ -176,14 +176,14 @@ def _mark(
 
     lost = {id_of[r.subject]: r.status.removeprefix("cut: ") for r in rows if r.gradient is None}
     trained = [id_of[r.subject] for r in rows if not r.subject.stop_gradient]
-    return marked(view, reasons, value, ops.get, lost, trained)
+    return mark_view(view, reasons, value, ops.get, lost, trained)
 
 
 def _count_removed(subjects: Iterable[Variable], reasons: ProgramReasons, plain: ProgramReasons) -> int:
     """Return the number of tensors that have a gradient only without the no-grad set."""
 
     def is_reached(among: ProgramReasons, v: Variable) -> bool:
-        return among.of_variable(v).verdict is Verdict.OK
+        return among.explain_variable(v).verdict is Verdict.OK
 
     return sum(is_reached(plain, v) and not is_reached(reasons, v) for v in subjects)
 
@@ -202,7 +202,7 @@ def _rows(
     for v in subjects:
         gradient, text = returned.get(v), ""
         if gradient is None:
-            reason = reasons().of_variable(v)
+            reason = reasons().explain_variable(v)
             text = STATISTICS if v in statistics else _status(v, reason, listed, place)
             gradient = v.block.vars.get(v.grad_name) if reason.verdict is Verdict.OK else None
         told.append((v, gradient, text))
@@ -246,5 +246,5 @@ def _status(v: Variable, reason: Any, listed: set[Variable] | None, place: str) 
     if reason.verdict is Verdict.OK and listed is not None and v not in listed:
         return f"{Verdict.NOT_LISTED.text}, {place}" if place else f"{NOT_ASKED}, still computed"
     if reason.verdict is Verdict.OK and isinstance(v, Parameter) and not v.trainable:
-        return f"{frozen()}, still computed"
+        return f"{describe_frozen()}, still computed"
     return status(reason, place)

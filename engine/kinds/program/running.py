@@ -7,8 +7,8 @@ from typing import Any
 
 from ...answers import checking, profile, stats, under_watch
 from ...answers.depth import calls_of_program
-from ...answers.fused import FusedStory, StepClock, nothing
-from ...answers.why.statistics import kept_in_program
+from ...answers.fused import FusedStory, StepClock, fuse_nothing
+from ...answers.why.statistics import find_in_program
 from ...autodiff.backward import append_backward
 from ...autodiff.found import gradients_of_parameters
 from ...core import state, watch
@@ -41,14 +41,14 @@ def run(
             fill(table, arrays[len(fetch) :])
         return arrays[: len(fetch)]
 
-    pairs = under_watch.through_program(model.the_loss, listener, order=order, run=once, keep=values)
+    pairs = under_watch.watch_program(model.the_loss, listener, order=order, run=once, keep=values)
     return {p: values[g] for p, g in pairs}
 
 
 def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
     """Sizes of the gradients of a run that *gatherer* listened to."""
     held = global_scope().values.raw
-    kept = kept_in_program(model.program.global_block().ops, model.parameters())
+    kept = find_in_program(model.program.global_block().ops, model.parameters())
     lines = [
         stats.parameter(getattr(p, "layer_path", None) or p.name, held[p.name], gradients.get(p), p, p.made_at)
         for p in model.program.all_parameters()
@@ -65,7 +65,7 @@ def measure_costs(
     """Measure the costs of operators; the program runs *repeats* times, after a run that does not count."""
     clock = profile.Clock()
     append(model)
-    profile.of_program(model.the_loss, clock, repeats, _run_repeatedly(model, feed, notes))
+    profile.profile_program(model.the_loss, clock, repeats, _run_repeatedly(model, feed, notes))
     profile.add_layers(clock.story().costs, ())
     return clock.story()
 
@@ -77,7 +77,7 @@ _BEFORE = 2
 def find_groups(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> FusedStory:
     """Find the operators that are computed together, and what that takes; nobody watches the runs."""
     if choice.current().fusion_obstacle:
-        return nothing(choice.current().fusion_obstacle)
+        return fuse_nothing(choice.current().fusion_obstacle)
     clock = StepClock()
     append(model)
     there = gradients_of_parameters(model.the_loss)
@@ -98,7 +98,7 @@ def check(model: ProgramModel, recorder: Any, order: int, feed: str | None, note
     def once(fetch: Sequence[Variable]) -> Any:
         return feeds.run(model, fetch, feed, notes, stays=True)
 
-    return checking.of_program(model.the_loss, once, order, model.seed)
+    return checking.check_program(model.the_loss, once, order, model.seed)
 
 
 def _run_repeatedly(model: ProgramModel, feed: str | None, notes: Notes) -> Callable[[Sequence[Variable]], Any]:

@@ -30,7 +30,7 @@ def timeline(
     known = _names(model)
     gradients, fetch = _differentiate(model, asked, known, notes)
     executor, feed = feeds.ready(model, asked.feed, notes)
-    with executor.held(model.program, feed=feed, fetch_list=fetch) as (plan, registers):
+    with executor.hold(model.program, feed=feed, fetch_list=fetch) as (plan, registers):
         run = of_program.record(
             model.program,
             plan,

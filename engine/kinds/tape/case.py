@@ -46,4 +46,4 @@ def case(model: TapeModel, asked: WhyOptions, notes: Notes) -> Any:
     others = [case(sibling, replace(asked, variables=()), notes) for sibling in model.siblings]
     given = {t: (share.array, len(share.passes)) for t, share in model.file_shares().items()}
     zeros = bool(call.gave) and not any(np.any(g) for g in call.gave.values())
-    return own.within(others, given, call.location, zeros)
+    return own.join_step(others, given, call.location, zeros)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...answers.why.marking import marked
+from ...answers.why.marking import mark_view
 from ...answers.why.verdicts import Verdict
 from ...core.notes import SILENT, Notes
 from ...core.source import Location
@@ -54,7 +54,7 @@ def _show_graph(model: TapeModel) -> tuple[GraphView, Sequence[Location]]:
     # What gets no gradient, and why.
     reasons = explain(model, ())
     leaves = [e.tensor for e in model.entries if e.tensor.is_leaf and (e.is_parameter or not e.tensor.stop_gradient)]
-    verdicts = {t: reason for t in leaves if (reason := reasons.of_tensor(t)).verdict is not Verdict.OK}
+    verdicts = {t: reason for t in leaves if (reason := reasons.explain_tensor(t)).verdict is not Verdict.OK}
     trained = [journal.number(t) for t in leaves if not t.stop_gradient]
     lost = {journal.number(t): reason.words for t, reason in verdicts.items()}
     # The picture.
@@ -65,7 +65,7 @@ def _show_graph(model: TapeModel) -> tuple[GraphView, Sequence[Location]]:
     makers = picture.makers
     left = {makers[r.cut.value]: r.words for r in verdicts.values() if r.cut is not None and r.cut.value in makers}
     id_of = {number: tensor for tensor, number in picture.numbers.items()}
-    view = marked(
+    view = mark_view(
         picture.view,
         reasons,
         lambda edge: picture.numbers.get(edge.tensor),

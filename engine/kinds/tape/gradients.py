@@ -132,16 +132,16 @@ def _add_origin(row: GradientRow, model: TapeModel, t: Tensor, array: Any, sever
     else:
         held = None if model.pass_call is None else model.pass_call.held.get(t.leaf)
     if held is not None and not is_close(held, array):
-        row.held = Numbers.of(held, orders=False)
+        row.held = Numbers.measure(held, orders=False)
     used = None if share is None else share.used
     if used is not None and not is_close(used, array if held is None else held):
-        row.used = Numbers.of(used, orders=False)
+        row.used = Numbers.measure(used, orders=False)
     return row
 
 
 def _status(e: TapeEntry, array: Any, reasons: JournalReasons | None, listed: set[Tensor] | None) -> str:
     if array is None:
-        reason = _UNWATCHED if reasons is None else status(reasons.of_tensor(e.tensor))
+        reason = _UNWATCHED if reasons is None else status(reasons.explain_tensor(e.tensor))
         return f"{_drop_note(e.dropped)} · {reason}" if e.dropped else reason
     return "" if listed is None or e.tensor in listed else f"{NOT_ASKED}, still computed"
 
@@ -158,7 +158,7 @@ def _row(e: TapeEntry, array: Any, operator: str | None, text: str, where: Place
         "trainable": not e.tensor.stop_gradient,
         "dropped": e.dropped,
     }
-    gradient, values = (None, None) if array is None else (names.grad(e.name), Numbers.of(array, orders=False))
+    gradient, values = (None, None) if array is None else (names.grad(e.name), Numbers.measure(array, orders=False))
     spec = e.tensor.spec
     return GradientRow(
         e.tensor,
@@ -187,7 +187,7 @@ def _is_reached(t: Tensor, inside: set[Any]) -> bool:
 def _gradients(model: TapeModel, wanted: Sequence[Tensor], constants: Sequence[Tensor]) -> dict[Tensor, Any]:
     """The gradients of one pass that is run for them, as arrays of what gets one."""
     try:
-        with retold.heard(None) as telling:
+        with retold.hear(None) as telling:
             gradients: list[Tensor | None] = model.call(
                 sweeping.grad,
                 model.start.roots,
@@ -198,7 +198,7 @@ def _gradients(model: TapeModel, wanted: Sequence[Tensor], constants: Sequence[T
                 constants=constants,
             )
             given = {t: g.array for t, g in zip(wanted, gradients, strict=True) if g is not None}
-            arrays = telling.settled({t.tape_place(): array for t, array in given.items()})
+            arrays = telling.settle({t.tape_place(): array for t, array in given.items()})
     except InplaceError as error:
         error.hint = "the command runs backward over the last graph; leave a loss whose values were not overwritten"
         raise

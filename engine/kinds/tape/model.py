@@ -213,11 +213,11 @@ class TapeModel(Model):
     @cached_property
     def statistics(self) -> frozenset[Tensor]:
         """The parameters that operators keep for themselves, as far as it was watched how they were called."""
-        from ...answers.why.statistics import kept_in_journal
+        from ...answers.why.statistics import find_in_journal
 
         if self.journal is None:
             return frozenset()
-        kept = kept_in_journal(self.journal)
+        kept = find_in_journal(self.journal)
         own = (e.tensor for e in self.entries if e.is_parameter and e.tensor.stop_gradient)
         return frozenset(t for t in own if self.journal.number(t) in kept)
 
@@ -249,9 +249,9 @@ class TapeModel(Model):
     def hazards(self) -> Sequence[Fact]:
         """As in the base."""
         from ...answers.flow.hazards import hazards
-        from ...answers.flow.of_nodes import recorded
+        from ...answers.flow.of_nodes import record_nodes
 
-        return list(hazards(*recorded(self.start.differentiated, self.name)))
+        return list(hazards(*record_nodes(self.start.differentiated, self.name)))
 
     @cached_property
     def start(self) -> Start:
@@ -297,7 +297,7 @@ class TapeModel(Model):
         )
 
     def _find_bad_values(self) -> str | None:
-        """Return the place of a forward value that is not finite: the loss, or what an operator keeps; None without one."""
+        """Return the place of a forward value that is not finite: the loss, or a value that an operator keeps."""
         bad = next((n for n in self.nodes if not finite(n.args or ())), None)
         if bad is not None:
             return f"what {bad.op.type} keeps at {source.short(bad.loc)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...answers import checking, profile, stats, under_watch
 from ...answers.depth import calls_of_nodes
-from ...answers.fused import FusedStory, nothing
+from ...answers.fused import FusedStory, fuse_nothing
 from ...core import vocabulary
 from ...core.notes import Notes
 from ...core.summary import Measured
@@ -26,7 +26,7 @@ def run(
 ) -> dict[Leaf, Any]:
     """Run backward once and tell *listener*, if any; the gradients by leaf."""
     under_watch.expect_recorded(model.loss, model.loss_name)
-    gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.start, listener or _Nobody(), order)
+    gradients: dict[Leaf, Any] = model.call(under_watch.watch_tape, model.start, listener or _Nobody(), order)
     if order > 1 or current().compiles:
         return gradients
     gave = {} if model.pass_call is None else model.pass_call.gave
@@ -66,9 +66,9 @@ def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, An
 def measure_costs(model: TapeModel, calls: Any, repeats: int, feed: str | None, notes: Notes) -> profile.ProfileStory:
     """Measure the costs of operators: the recorded calls are computed again on what they read, then backward runs."""
     clock = profile.Clock()
-    if not model.call(profile.of_recorded, model.start, clock, repeats):
+    if not model.call(profile.profile_recorded, model.start, clock, repeats):
         model.call(calls.measure, model.nodes, clock, repeats)
-        model.call(profile.of_tape, model.start, clock, repeats)
+        model.call(profile.profile_tape, model.start, clock, repeats)
     shown = {e.tensor.leaf: e.display_name for e in model.gradient_entries()}
     profile.add_layers(clock.story().costs, model.nodes, shown)
     if model.live:
@@ -84,12 +84,12 @@ def measure_costs(model: TapeModel, calls: Any, repeats: int, feed: str | None, 
 
 def find_groups(model: TapeModel, repeats: int, feed: str | None, notes: Notes) -> FusedStory:
     """Return the reason why no operators are computed together."""
-    return nothing("dynamic mode computes operators one by one")
+    return fuse_nothing("dynamic mode computes operators one by one")
 
 
 def check(model: TapeModel, recorder: Any, order: int, feed: str | None, notes: Notes) -> list[Any]:
     """Gradients compared with differences; *recorder* listened while the loss was computed."""
     names = {e.tensor: e.display_name for e in model.gradient_entries()}
     under_watch.expect_recorded(model.loss, model.loss_name)
-    entries: list[Any] = model.call(checking.of_loss, model.start, recorder, names, order, model.seed)
+    entries: list[Any] = model.call(checking.check_loss, model.start, recorder, names, order, model.seed)
     return entries

@@ -90,7 +90,7 @@ def _run_backward(
         )
     work = model.start.begin(constants=[t.tape_place() for t in constants])
     try:
-        with recorder.recording():
+        with recorder.record():
             model.call(work.run)
     except (CommandError, GradtoolError) as error:
         if not request.record.post_mortem:

@@ -28,7 +28,7 @@ def dropout(k, x, seed_tensor, *, dropout_prob, is_test, dropout_implementation,
     if is_test:
         return _scaled(x, dropout_prob, dropout_implementation, is_test), xp.ones(x.shape, xp.uint8)
     draws = k.draws(seed if fix_seed else 0) if seed_tensor is None else k.draws_of(seed_tensor)
-    keep = draws.kept(x.shape, dropout_prob)
+    keep = draws.draw_mask(x.shape, dropout_prob)
     mask = keep.astype(xp.uint8)
     return _scaled(x * keep.astype(x.dtype), dropout_prob, dropout_implementation, is_test), mask
 

@@ -145,7 +145,7 @@ def rnn(k, input, prestate, weightlist, sequencelength, *, dropout_prob, is_bidi
         raise ShapeError("rnn: Input has no steps", hint="give it at least one step in time")
     drops = _drops(dropout_prob, is_test, num_layers)
     shape = (num_layers - 1 if drops else 0, steps, batch, prestate[0].shape[2] * (2 if is_bidirec else 1))
-    dropout_state = k.draws(seed).kept(shape, dropout_prob).astype(xp.uint8) if drops else None
+    dropout_state = k.draws(seed).draw_mask(shape, dropout_prob).astype(xp.uint8) if drops else None
     out, states, _ = k.primitive(Net)(
         k.ops,
         prestate,

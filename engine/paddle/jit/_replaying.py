@@ -74,7 +74,7 @@ class ProgramReplay:
         operands = [_operand(slot, values) for slot in op.inputs]
         operands += recipe.padding[len(operands) :]
         with no_grad() if cut else nullcontext():
-            result = recipe.record(recipe.given(attrs), *operands)
+            result = recipe.record(recipe.bind(attrs), *operands)
         results = result if isinstance(result, tuple) else (result,)
         for slot, value in zip(op.outputs, results, strict=False):
             pairs = zip(slot, value, strict=True) if isinstance(slot, tuple) else ((slot, value),)

@@ -50,7 +50,7 @@ class OfModel(Side):
             if wanted.backend is not None:
                 stack.enter_context(choice.use_backend(wanted.backend))
             request = stack.enter_context(self.requested(request))
-            request = wanted.asked.requested(request)
+            request = wanted.asked.adapt(request)
             if recorder is None:
                 left = stack.enter_context(loader.run_model(request, notes))
             else:

@@ -81,7 +81,7 @@ def _answer(name: str, t: Any, is_behind: bool, gradient: Any, is_freed: bool, l
         finding=verdict.is_finding,
         said=(*said, *([_FREED] if is_freed and values is not None else [])),
         path=("loss", name) if is_behind else (),
-        gradient=None if values is None else Numbers.of(values),
+        gradient=None if values is None else Numbers.measure(values),
         advice=LISTEN if is_unseen else "",
     )
 

@@ -58,9 +58,9 @@ def compute_group(job: Mapping[str, Any]) -> tuple[list[Row], float]:
     for model, expected in job["models"].items():
         content.must_agree({model: expected}, {model: _digest_model(folder, model)}, here)
     carrier = _carrier(job)
-    points = [(key, Point.of(point)) for key, point in job["points"]]
+    points = [(key, Point.read(point)) for key, point in job["points"]]
     begun = time.perf_counter()
-    rows = list(carrier.rows(Spec.of(job["spec"]), points))
+    rows = list(carrier.rows(Spec.read(job["spec"]), points))
     return rows, time.perf_counter() - begun
 
 

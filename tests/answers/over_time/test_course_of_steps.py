@@ -17,12 +17,12 @@ def passed(course: Course, *tracks: Track) -> None:
     """A backward pass that gives to *tracks*."""
     course.began(course.last + 1, (), None)
     for t in tracks:
-        course.arrived(t, ONE)
+        course.note_arrival(t, ONE)
 
 
 def updated(course: Course, *tracks: Track) -> None:
     update = Update("SGD", ())
-    for point in course.updated(tracks, update, update).values():
+    for point in course.note_update(tracks, update, update).values():
         point.weight, point.update = 1.0, 0.1
 
 
@@ -47,11 +47,11 @@ def test_updates_of_different_parameters_share_a_step() -> None:
     for _ in range(2):
         passed(course, d)
         updated(course, d)
-        course.cleared(d)
+        course.note_clear(d)
         passed(course, g, d)
         updated(course, g)
-        course.cleared(g)
-        course.cleared(d)
+        course.note_clear(g)
+        course.note_clear(d)
     assert told(course.finish()) == [([1, 2], 2, ["d", "g"]), ([3, 4], 2, ["d", "g"])]
 
 
@@ -97,8 +97,8 @@ def test_what_one_source_does_again_is_another_step() -> None:
     for t in (a, b):
         passed(course, t)
         update = Update("", (), hand=True)
-        course.updated([t], update, "script")
-        course.updated([t], update, "script")
+        course.note_update([t], update, "script")
+        course.note_update([t], update, "script")
     assert told(course.finish()) == [([1], 1, ["a"]), ([2], 1, ["b"])]
 
 

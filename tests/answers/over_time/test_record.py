@@ -11,8 +11,8 @@ from gradtool.engine.answers.over_time.record import Record
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
 
-GIVEN = Extent.of(np.ones(2, "float32"))
-NOTHING = Extent.of(np.zeros(2, "float32"))
+GIVEN = Extent.measure(np.ones(2, "float32"))
+NOTHING = Extent.measure(np.zeros(2, "float32"))
 
 
 def training(**states):

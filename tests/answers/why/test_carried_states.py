@@ -8,7 +8,7 @@ import pytest
 
 from gradtool import paddle
 from gradtool.engine.answers.why.answers import Answer
-from gradtool.engine.answers.why.failures import explained
+from gradtool.engine.answers.why.failures import explain_failure
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
 from gradtool.engine.eager.journal import keep_journal
@@ -36,7 +36,7 @@ def answer(script: Callable[[Failing], None]) -> Answer:
     failing = Failing()
     with source.full_stacks(), keep_journal() as journal, pytest.raises(FreedGraphError) as raised:
         script(failing)
-    return explained(raised.value, failing.began, journal, failing.loss)
+    return explain_failure(raised.value, failing.began, journal, failing.loss)
 
 
 def a_name(run: Failing) -> None:
@@ -146,7 +146,7 @@ def test_without_a_journal_both_calls_are_told() -> None:
     loss.backward()
     with pytest.raises(FreedGraphError, match="pass retain_graph=True to it") as raised:
         loss.backward()
-    told = explained(raised.value, source.here())
+    told = explain_failure(raised.value, source.here())
     assert [what for what, _ in told.places] == ["freed by", "needed by", "made at"]
     assert told.advice == "one backward of the sum of both, or retain_graph=True in the first"
 

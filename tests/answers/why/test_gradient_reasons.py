@@ -24,11 +24,11 @@ def test_random_programs(recipe: list[Step]) -> None:
         reasons = explain(list(net.block.ops), [net.loss])
         before = str(net.program)
         asked = [v for v in net.sources if v.is_parameter]
-        expected = {v.name for v in asked if reasons.of_variable(v).verdict is Verdict.OK}
+        expected = {v.name for v in asked if reasons.explain_variable(v).verdict is Verdict.OK}
         pairs = paddle.static.append_backward(net.loss, parameter_list=asked)
         assert {p.name for p, _ in pairs} == expected
         for v in asked:
-            assert (reasons.of_variable(v).text == "ok") == (v.name in expected)
+            assert (reasons.explain_variable(v).text == "ok") == (v.name in expected)
         assert strip_backward(net.program) > 0
         assert str(net.program) == before
         again = paddle.static.append_backward(net.loss, parameter_list=asked)
@@ -46,8 +46,8 @@ def chain(length: int) -> tuple[Variable, Variable]:
 def test_depth_is_no_limit() -> None:
     w, h = chain(5_000)
     reasons = explain(h.block.ops, [h])
-    assert reasons.of_variable(w).verdict is Verdict.OK
-    assert explain(h.block.ops, [h], {"w"}).of_variable(w).text == "cut: no_grad_set"
+    assert reasons.explain_variable(w).verdict is Verdict.OK
+    assert explain(h.block.ops, [h], {"w"}).explain_variable(w).text == "cut: no_grad_set"
 
 
 def test_the_cut_is_found_behind_tensors_that_are_stopped_because_it_is() -> None:
@@ -56,14 +56,16 @@ def test_the_cut_is_found_behind_tensors_that_are_stopped_because_it_is() -> Non
     later = paddle.square(paddle.square(cut))
     other = paddle.static.create_parameter([1], "float32", name="other")
     loss = paddle.mean(later + other)
-    assert explain(loss.block.ops, [loss]).of_variable(w).text.startswith("cut: detached, test_gradient_reasons.py:")
+    assert (
+        explain(loss.block.ops, [loss]).explain_variable(w).text.startswith("cut: detached, test_gradient_reasons.py:")
+    )
 
 
 def test_the_nearest_cut_is_named() -> None:
     w, h = chain(3)
     middle = next(v for v in h.block.vars.values() if v.name == "square_1.tmp_0")
     loss = paddle.mean(h)
-    answer = explain(loss.block.ops, [loss], {middle.name}).of_variable(w)
+    answer = explain(loss.block.ops, [loss], {middle.name}).explain_variable(w)
     assert answer.verdict is Verdict.NO_GRAD_SET
     assert answer.text.startswith("cut: no_grad_set at square_1.tmp_0, test_gradient_reasons.py:")
     assert answer.cut is not None
@@ -74,7 +76,7 @@ def test_integers_and_inputs_without_a_gradient() -> None:
     ids = paddle.static.data("ids", [2], "int64")
     table = paddle.static.nn.embedding(ids, [5, 2])
     loss = paddle.mean(table)
-    assert explain(loss.block.ops, [loss]).of_variable(ids).text == "cut: int64 has no gradient"
+    assert explain(loss.block.ops, [loss]).explain_variable(ids).text == "cut: int64 has no gradient"
 
 
 def test_stripping_keeps_what_a_loss_needs_and_drops_what_looks_at_gradients() -> None:

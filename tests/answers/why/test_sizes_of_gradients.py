@@ -10,8 +10,8 @@ import pytest
 import gradtool
 from gradtool import paddle
 from gradtool.engine.answers.why.answers import Answer
-from gradtool.engine.answers.why.folding import folded
-from gradtool.engine.answers.why.levels import measured, scrambled, smallest
+from gradtool.engine.answers.why.folding import fold_names
+from gradtool.engine.answers.why.levels import measure, scramble, smallest
 from gradtool.engine.answers.why.verdicts import Verdict
 
 pytestmark = pytest.mark.usefixtures("dynamic")
@@ -200,21 +200,21 @@ def test_numbers_that_are_not_finite_are_a_finding() -> None:
 
 
 def test_long_lists_of_names_are_folded() -> None:
-    assert folded(["a", "b"]) == "a, b"
+    assert fold_names(["a", "b"]) == "a, b"
     names = [f"net.{i}.{kind}" for i in range(2000) for kind in ("weight", "bias")]
-    assert folded(names) == "net.0…1999.weight, net.0…1999.bias"
-    assert folded([f"w{i}" for i in (1, 2, 3, 7, 9, 10, 11, 12, 20, 30)]) == "w1…3,7,9…12,20,…"
-    assert folded([f"x{c}" for c in "abcdefghijkl"]).endswith(", and 4 more")
+    assert fold_names(names) == "net.0…1999.weight, net.0…1999.bias"
+    assert fold_names([f"w{i}" for i in (1, 2, 3, 7, 9, 10, 11, 12, 20, 30)]) == "w1…3,7,9…12,20,…"
+    assert fold_names([f"x{c}" for c in "abcdefghijkl"]).endswith(", and 4 more")
 
 
 def test_levels() -> None:
-    level = measured(np.array([3.0, -4.0], "float32"))
+    level = measure(np.array([3.0, -4.0], "float32"))
     assert (level.largest, level.total, level.norm, level.elements) == (4.0, 7.0, 5.0, 2)
     assert not level.dead
-    assert level.doubted(1.0).dead
-    assert measured(np.array([np.nan])).largest == np.inf
-    assert measured(np.zeros(0)).dead
-    pattern = scrambled(np.array([0.0, 1e-40, -2e-40], "float32"), 2e-40)
+    assert level.doubt_by(1.0).dead
+    assert measure(np.array([np.nan])).largest == np.inf
+    assert measure(np.zeros(0)).dead
+    pattern = scramble(np.array([0.0, 1e-40, -2e-40], "float32"), 2e-40)
     assert pattern[0] == 0
     assert 0.1 < abs(pattern[1]) < 1
     assert smallest(np.zeros(1, "float16")) == 2.0**-24

@@ -53,7 +53,7 @@ def test_a_share_is_of_its_own_part() -> None:
         Cost("a_grad", "a_grad", "backward", (), None, 0, [12.0, 12.0, 12.0]),
     ]
     story = ProfileStory(costs)
-    assert {g.name: g.parts for g in story.by("type")} == {
+    assert {g.name: g.parts for g in story.group_by("type")} == {
         "a": {"forward": 3.0},
         "b": {"forward": 1.0},
         "a_grad": {"backward": 12.0},

@@ -32,7 +32,7 @@ def call(op: OpDef, operands: list[Any], attrs: Any, masks: Any = None) -> tuple
         return list(_leaves(separated(op, kernel(*rebuilt(values)))))
 
     code = [instruction(op, run, range(len(flat)), range(len(flat), len(flat) + len(given)))]
-    sights = [([ArrayFacts.of(v) for v in flat], [ArrayFacts.of(v) for v in given])]
+    sights = [([ArrayFacts.describe(v) for v in flat], [ArrayFacts.describe(v) for v in given])]
     steps = group_code(code, sights, range(len(flat), len(flat) + len(given)), always)
     groups = [s for s in steps if isinstance(s, InstructionGroup)]
     for group in groups:

@@ -282,4 +282,4 @@ def test_another_major_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_failing_call_is_an_error_with_its_name() -> None:
     with pytest.raises(BackendError, match="dnnl_stream_create failed with status"):
-        library.Library().made("stream_create", None, 1)
+        library.Library().make("stream_create", None, 1)

@@ -224,8 +224,8 @@ def test_verdicts_after_an_update() -> None:
     optimizer.SGD(0.125).minimize(paddle.sum(w * w))
     later = paddle.sum(w * w * w)
     reasons = explain(main_ops(), [later])
-    assert reasons.of_variable(w).verdict is Verdict.OK
-    assert reasons.of(unused).verdict is Verdict.UNUSED
+    assert reasons.explain_variable(w).verdict is Verdict.OK
+    assert reasons.explain(unused).verdict is Verdict.UNUSED
 
 
 def test_two_networks_in_turn() -> None:

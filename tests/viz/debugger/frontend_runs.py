@@ -31,7 +31,7 @@ def hunt(recorder: Recorder) -> dict[str, Any]:
     """Square roots of nothing: infinite gradients from finite values."""
     fc1 = paddle.nn.Linear(4, 4)
     inp = paddle.to_tensor(np.random.RandomState(2).randn(3, 4).astype("float32"))
-    with recorder.recording():
+    with recorder.record():
         h = fc1(inp)
         x = paddle.nn.functional.relu(h) - paddle.nn.functional.relu(h)
         z = paddle.sqrt(x)
@@ -57,7 +57,7 @@ def own_python(recorder: Recorder) -> dict[str, Any]:
     fc1, fc2 = paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 4)
     x = paddle.to_tensor(np.random.RandomState(4).randn(3, 4).astype("float32"))
     fc2.weight.register_hook(lambda g: g + 1)
-    with recorder.recording():
+    with recorder.record():
         h = fc1(x)
         h.register_hook(lambda g: g * 2)
         k = Cube.apply(fc2(h) + fc1(h * 2))
@@ -78,7 +78,7 @@ def lowered(build: Callable[[], tuple[Any, dict[str, Any]]], budget: int | None 
         gradients = {p.name: g for p, g in paddle.static.append_backward(loss)}
         executor = Executor()
         executor.run(startup)
-        with executor.held(main, feed, [loss, *gradients.values()]) as (plan, registers):
+        with executor.hold(main, feed, [loss, *gradients.values()]) as (plan, registers):
             return of_program.record(main, plan, registers, gradients, title="static", loss=loss, budget=budget)
 
 

@@ -23,7 +23,7 @@ def many_results(recorder: Recorder) -> dict[str, Any]:
     scores = paddle.to_tensor([[1.0, 2.0, 4.0], [3.0, 0.0, 1.0]], stop_gradient=False)
     label = paddle.to_tensor([[1], [0]])
     norm = paddle.nn.LayerNorm(3)
-    with recorder.recording():
+    with recorder.record():
         loss = paddle.nn.functional.softmax_with_cross_entropy(norm(scores), label).mean()
         loss.backward()
     return {"scores": scores, "loss": loss}
@@ -43,7 +43,7 @@ def wasteful(recorder: Recorder) -> dict[str, Any]:
     """A backward that makes a gradient which nobody asked for."""
     x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     mask = paddle.to_tensor([0.0, 1.0])
-    with recorder.recording():
+    with recorder.record():
         loss = Wasteful.apply([x, mask]).sum()
         loss.backward()
     return {"x": x, "loss": loss}
@@ -58,7 +58,7 @@ def two_lines() -> tuple[Any, dict[str, Any]]:
 
 def six_weights(recorder: Recorder) -> dict[str, Any]:
     net = paddle.nn.Sequential(*(paddle.nn.Linear(2, 2) for _ in range(3)))
-    with recorder.recording():
+    with recorder.record():
         loss = net(paddle.ones([1, 2])).sum()
         loss.backward()
     return {"loss": loss}
@@ -66,7 +66,7 @@ def six_weights(recorder: Recorder) -> dict[str, Any]:
 
 def deep(recorder: Recorder) -> dict[str, Any]:
     x = paddle.to_tensor([1.0], stop_gradient=False)
-    with recorder.recording():
+    with recorder.record():
         h = x
         for _ in range(60):
             h = h * 1.01

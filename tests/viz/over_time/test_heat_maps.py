@@ -35,7 +35,7 @@ def training(rows: int, steps: int, clipped: float | None = None, norm: float = 
 
 
 def asked(history: History) -> Training:
-    return OverTime(by="parameter").of(About("train.py", "eager", ["train.py"]), history)
+    return OverTime(by="parameter").training(About("train.py", "eager", ["train.py"]), history)
 
 
 def parsed(answer: Training) -> ElementTree.Element:
@@ -127,12 +127,12 @@ def test_names_are_text_and_no_markup() -> None:
 
 
 def test_a_ramp_covers_whole_decades() -> None:
-    ramp = Ramp.over([0.0, 3e-3, 20.0, math.nan])
+    ramp = Ramp.span([0.0, 3e-3, 20.0, math.nan])
     assert (ramp.low, ramp.high) == (-3, 2)
     assert ramp.level(1e-9) == 0
     assert ramp.level(1e9) == LEVELS - 1
-    assert Ramp.over([]) == Ramp(-1, 0)
-    assert Ramp.over([1e-30, 1.0]).low == -12
+    assert Ramp.span([]) == Ramp(-1, 0)
+    assert Ramp.span([1e-30, 1.0]).low == -12
 
 
 def test_the_report_on_a_training_has_it(tmp_path: Path) -> None:

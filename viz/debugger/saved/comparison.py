@@ -83,7 +83,7 @@ def check(saved: SavedSession, model: Notebook | None = None) -> Replay:
         for cell in saved.book.cells:
             before = book.number
             try:
-                with book.session.from_file():
+                with book.session.replay_file():
                     now, reply = book.execute(f"note {cell.source}" if cell.note else cell.source)
             except NotAgain:
                 cells.append(cell.number)

@@ -92,7 +92,7 @@ def _lines(book: Notebook) -> Iterator[dict[str, Any]]:
 
 def _value_of(base: Branch, number: int) -> Any:
     try:
-        return base.made(number)
+        return base.make(number)
     except Exception as error:
         name = base.timeline.values[number].name
         raise VerbError(f"the session cannot be saved: {name} cannot be computed: {error}") from None

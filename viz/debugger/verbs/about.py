@@ -104,7 +104,7 @@ def rerun(book: Notebook, rest: str) -> Reply:
     texts = []
     failed = False
     for source, foreign in _sources(book, numbers):
-        with book.session.from_file(foreign):
+        with book.session.replay_file(foreign):
             reply = book.run(source)
         texts.append(reply.text)
         failed = failed or reply.failed

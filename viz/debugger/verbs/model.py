@@ -135,7 +135,7 @@ def _outputs(session: Session, entry: Entry) -> str:
     values = session.timeline.values
     ready = [n for _, n in entry.outs if n >= 0]
     return ", ".join(
-        f"{values[n].name} {show.describe(session.branch.made(n))}" if session.branch.is_ready(n) else values[n].name
+        f"{values[n].name} {show.describe(session.branch.make(n))}" if session.branch.is_ready(n) else values[n].name
         for n in ready
     )
 

@@ -44,7 +44,7 @@ def until(book: Notebook, rest: str) -> Reply:
     """
     if not rest:
         raise VerbError("until what?", hint="until OP · until model.py:7")
-    return _reply_after_move(book, book.session.until(book.session.entry(rest)))
+    return _reply_after_move(book, book.session.run_until(book.session.entry(rest)))
 
 
 @verb("finish", "fin", group="moving", examples=("finish",), then="stats compare goto")

@@ -19,7 +19,7 @@ def _break(book: Notebook, rest: str, once: bool) -> Reply:
     if condition:
         _check_expression(condition)
     stop = book.session.add("break", where.strip(), matches=matches, condition=condition.strip(), once=once)
-    return Reply(f"● break {stop.number} at {stop.described} · {told}", value=stop.number)
+    return Reply(f"● break {stop.number} at {stop.description} · {told}", value=stop.number)
 
 
 def _check_expression(text: str) -> None:
@@ -37,7 +37,7 @@ def _list_stops(selection: list[Stop], what: str, usage: str) -> str:
 
 def _row(s: Stop) -> str:
     state = "" if s.enabled else " · disabled"
-    return f"{s.number:>3}  {s.kind:<5}  {s.described} · {s.hits} hit{'s' * (s.hits != 1)}{state}"
+    return f"{s.number:>3}  {s.kind:<5}  {s.description} · {s.hits} hit{'s' * (s.hits != 1)}{state}"
 
 
 @verb(
@@ -94,7 +94,7 @@ def catch(book: Notebook, rest: str) -> Reply:
         _check_expression(condition)
     asked = [(k, *stops.catch(k)) for k in kinds.replace(",", " ").split()]
     catches = [book.session.add("catch", k, limit=limit, condition=condition.strip()) for k, _, limit in asked]
-    return Reply("\n".join(f"● catch {s.number}: {s.described}" for s in catches))
+    return Reply("\n".join(f"● catch {s.number}: {s.description}" for s in catches))
 
 
 @verb(

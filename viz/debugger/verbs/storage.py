@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gradtool.engine.answers.events import Begin, End, OpEvent, SlotArray, of_step
+from gradtool.engine.answers.events import Begin, End, OpEvent, SlotArray, step_event
 from gradtool.engine.answers.saved import Keeper, SavedStory
 from gradtool.engine.core import source
 from gradtool.engine.executor.live import nbytes, root
@@ -73,10 +73,10 @@ def _story(session: Session) -> SavedStory:
 def _event(session: Session, entry: Entry) -> OpEvent:
     """An operator as it happened in this branch."""
     branch, values = session.branch, session.timeline.values
-    outputs = [(slot, n, branch.made(n) if n >= 0 else None) for slot, n in entry.outs]
+    outputs = [(slot, n, branch.make(n) if n >= 0 else None) for slot, n in entry.outs]
     if session.timeline.mode == "static":
         operands = tuple(branch.operands(entry))
-        event = of_step(Step(entry.index, entry.origin, operands, tuple(a for _, _, a in outputs)))
+        event = step_event(Step(entry.index, entry.origin, operands, tuple(a for _, _, a in outputs)))
         event.origin = entry
         return event
     read = [

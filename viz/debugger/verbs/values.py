@@ -101,7 +101,7 @@ def _describe_array(array: np.ndarray[Any, Any]) -> str:
         return "  no elements"
     numbers = magnitudes.wide(array)
     finite = numbers[np.isfinite(numbers)]
-    summary = Numbers.of(array)
+    summary = Numbers.measure(array)
     rows = [("norm", _g(summary.norm)), ("mean", _g(summary.mean))]
     if finite.size:
         rows += [
@@ -121,7 +121,7 @@ def _gradients(session: Session) -> str:
     gradients = session.results(session.branch)
     if not gradients:
         return "the run is about no gradients"
-    norms = {n: Numbers.of(a).norm for n, a in gradients.items() if a is not None}
+    norms = {n: Numbers.measure(a).norm for n, a in gradients.items() if a is not None}
     positive = [x for x in norms.values() if x > 0]
     rows = [("gradient of", "shape", "‖g‖", "‖g‖/‖w‖", "", "")]
     shown = _listed_gradients(gradients)
@@ -129,7 +129,7 @@ def _gradients(session: Session) -> str:
         if gradient is None:
             rows.append((name, "", "None", "", "", ""))
             continue
-        g = Numbers.of(gradient)
+        g = Numbers.measure(gradient)
         weight = _norm_of(session, name)
         ratio = _g(g.norm / weight) if weight else ""
         wrong = "" if g.state == OK else g.state
@@ -152,7 +152,7 @@ def _listed_gradients(gradients: Mapping[str, Any]) -> list[str]:
     """The gradients that are listed, in their order."""
     if len(gradients) <= _ROWS:
         return list(gradients)
-    wrong = {n for n, a in gradients.items() if a is None or Numbers.of(a).state != OK}
+    wrong = {n for n, a in gradients.items() if a is None or Numbers.measure(a).state != OK}
     sound = [n for n in gradients if n not in wrong][: max(_ROWS - len(wrong), 0)]
     shown = wrong.union(sound)
     return [n for n in gradients if n in shown]
@@ -163,7 +163,7 @@ def _norm_of(session: Session, name: str) -> float:
     number = session.timeline.find(name, session.cursor)
     if number is None or not hasattr(session.branch.value(number), "dtype"):
         return 0.0
-    return Numbers.of(session.branch.value(number)).norm
+    return Numbers.measure(session.branch.value(number)).norm
 
 
 def _g(value: float) -> str:
@@ -177,7 +177,7 @@ _WIDTH = 40
 def hist(book: Notebook, rest: str) -> Reply:
     """Count the elements of a tensor by order of magnitude."""
     array = _tensor(book.session, rest, "hist VAR")
-    numbers = Numbers.of(array)
+    numbers = Numbers.measure(array)
     wrong = {k: int(m.sum()) for k, m in magnitudes.masks(array, None, False).items()}
     counts = list(wrong.items()) + ([("0", numbers.zeros)] if numbers.zeros else [])
     if numbers.decades:

@@ -77,7 +77,7 @@ class RecurrentLayer:
             raise Malformed(f"it has {len(functions)} activations instead of {len(usual)}")
         return functions
 
-    def of(self, i: int, direction: int) -> Any:
+    def operand(self, i: int, direction: int) -> Any:
         """Operand *i* for one direction; None where it is left out."""
         whole = self.n.get(i)
         return (
@@ -135,7 +135,7 @@ class RecurrentLayer:
 
     def sums(self, d: int) -> tuple[Any, Any, Any, Any]:
         """Weights of what is fed and of the state, and their biases; None without."""
-        weight, again, bias = self.of(1, d), self.of(2, d), self.of(3, d)
+        weight, again, bias = self.operand(1, d), self.operand(2, d), self.operand(3, d)
         if bias is None:
             return weight, again, None, None
         first, second = paddle.split(bias, 2, axis=0)
@@ -166,7 +166,7 @@ def _long_short(n: OnnxNode) -> Any:
 
     def step(d: int) -> Callable[..., tuple[Any, ...]]:
         weight, again, first, second = layer.sums(d)
-        peep = paddle.split(layer.of(7, d), 3, axis=0) if n.has(7) else [None] * 3
+        peep = paddle.split(layer.operand(7, d), 3, axis=0) if n.has(7) else [None] * 3
         f, g, h_of = layer.activations[3 * d : 3 * d + 3]
 
         def once(x: Any, h: Any, c: Any) -> tuple[Any, ...]:

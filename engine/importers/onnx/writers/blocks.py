@@ -42,7 +42,7 @@ def _empty_zeros(w: GraphWriter, v: Variable) -> str:
 
 def _value_before(w: GraphWriter, v: Variable) -> str:
     """Return the value of a variable where its block does not run."""
-    return w.of(v) if w.has_value(v) else _empty_zeros(w, v)
+    return w.value(v) if w.has_value(v) else _empty_zeros(w, v)
 
 
 def _expect_dense(variables: Sequence[Variable]) -> None:
@@ -59,7 +59,7 @@ def _branch(c: OnnxCall) -> Any:
     with w.graph() as then:
         w.write(inside.ops)
         for v in (*results, *needed):
-            then.give(w.of(v), v)
+            then.give(w.value(v), v)
     with w.graph() as other:
         for v in results:
             other.give(_value_before(w, v), v)
@@ -86,7 +86,7 @@ def _branch_back(c: OnnxCall) -> Any:
     with w.graph() as then:
         w.write(inside.ops)
         for x, v in wanted:
-            then.give(_zeros(w, x) if v is None else w.of(v), x)
+            then.give(_zeros(w, x) if v is None else w.value(v), x)
     with w.graph() as other:
         for x, _ in wanted:
             other.give(_zeros(w, x), x)
@@ -107,7 +107,7 @@ def _select(c: OnnxCall) -> Any:
     graphs = []
     for v in choices:
         with w.graph() as graph:
-            graph.give(w.of(v), v)
+            graph.give(w.value(v), v)
         graphs.append(graph)
     mask = w.node("Cast", w.node("Reshape", c["Mask"], w.constant([], "int64")), to=type_number("bool"))
     other, then = graphs
@@ -129,17 +129,17 @@ def _loop(c: OnnxCall) -> Any:
     if not all(map(w.has_value, carried)):
         raise MissingRow("that makes a variable which nothing gave a value before")
     scalar = w.constant([], "int64")
-    start = [w.of(v) for v in carried]
-    go_on = w.node("Reshape", w.of(condition), scalar)
+    start = [w.value(v) for v in carried]
+    go_on = w.node("Reshape", w.value(condition), scalar)
     with w.graph() as body:
         body.take("round", "int64", ())
         body.take("go_on", "bool", ())
         for v in carried:
             w.values[v] = body.take(v.name, v.dtype.name, None)
         w.write(inside.ops)
-        body.give(w.node("Reshape", w.of(condition), scalar), condition)
+        body.give(w.node("Reshape", w.value(condition), scalar), condition)
         for v in carried:
-            body.give(w.of(v), v)
+            body.give(w.value(v), v)
     made = dict(
         zip(carried, w.several("Loop", ["", go_on, *start], len(carried), body=body.proto("body")), strict=True)
     )

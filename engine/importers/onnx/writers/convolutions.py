@@ -52,7 +52,7 @@ def _convolution(c: OnnxCall) -> Any:
 @writes_images("conv2d_transpose", "depthwise_conv2d_transpose", "conv3d_transpose")
 def _transpose(c: OnnxCall) -> Any:
     c.only("Bias")
-    x, out, window = c.var("Input"), c.out("Output"), c.var("Filter").shape[2:]
+    x, out, window = c.var("Input"), c.result("Output"), c.var("Filter").shape[2:]
     how = _windows(c, x.shape[2:], transposed=True)
     more = list(c.attrs["output_padding"]) or [0] * len(window)
     if c.attrs["output_size"]:
@@ -87,12 +87,12 @@ def _convolution_back(c: OnnxCall) -> Any:
     c.only("Bias")
     w, x, weight, g = c.w, c.var("Input"), c.var("Filter"), c.var("Output@GRAD")
     how, made = _windows(c, x.shape[2:]), {}
-    if c.out("Input@GRAD") is not None:
+    if c.result("Input@GRAD") is not None:
         if min(*x.shape[2:], *g.shape[2:]) < 0:
             raise MissingRow("of images of any size")
         more = _rest(how, weight.shape[2:], g.shape[2:], x.shape[2:])
         made["Input@GRAD"] = w.node("ConvTranspose", c["Output@GRAD"], c["Filter"], **how, output_padding=more)
-    if c.out("Filter@GRAD") is not None:
+    if c.result("Filter@GRAD") is not None:
         made["Filter@GRAD"] = _filter_gradient(w, c["Input"], x, c["Output@GRAD"], weight, how)
     return made
 
@@ -102,8 +102,8 @@ def _transpose_gradient(c: OnnxCall) -> Any:
     c.only("Bias")
     w, x, weight, g = c.w, c.var("Input"), c.var("Filter"), c.var("Output@GRAD")
     how, made = _windows(c, x.shape[2:], transposed=True), {}
-    if c.out("Input@GRAD") is not None:
+    if c.result("Input@GRAD") is not None:
         made["Input@GRAD"] = w.node("Conv", c["Output@GRAD"], c["Filter"], **how)
-    if c.out("Filter@GRAD") is not None:
+    if c.result("Filter@GRAD") is not None:
         made["Filter@GRAD"] = _filter_gradient(w, c["Output@GRAD"], g, c["Input"], weight, how)
     return made

@@ -60,7 +60,7 @@ def _not_equal(c: OnnxCall) -> Any:
 @writes("elementwise_floordiv", "elementwise_mod")
 def _divide(c: OnnxCall) -> Any:
     """Quotients are rounded down, and remainders have the sign of the divisor; ``Div`` cuts whole quotients off."""
-    w, (x, y), out = c.w, align(c), c.out()
+    w, (x, y), out = c.w, align(c), c.result()
     assert out is not None
     if out.dtype.is_floating:
         down = w.node("Floor", w.node("Div", x, y))
@@ -136,7 +136,7 @@ def _power(c: OnnxCall) -> Any:
 
 @writes("cast")
 def _cast(c: OnnxCall) -> Any:
-    out = c.out()
+    out = c.result()
     assert out is not None
     return c.w.node("Cast", c["X"], to=type_number(out.dtype.name))
 
@@ -148,7 +148,7 @@ def _where(c: OnnxCall) -> Any:
 
 @writes("sum")
 def _sum(c: OnnxCall) -> Any:
-    return c.w.node("Sum", *map(c.w.of, c.many("X")))
+    return c.w.node("Sum", *map(c.w.value, c.many("X")))
 
 
 @writes("gelu")
@@ -191,9 +191,9 @@ def _both(compute: Callable[[OnnxCall, str, str, str], tuple[str, str]]) -> Call
         axis = c.attrs.get("axis", -1) if len(y.shape) < len(x.shape) else -1
         dx, dy = compute(c, *align(c), c["Out@GRAD"])
         made = {}
-        if c.out("X@GRAD") is not None:
+        if c.result("X@GRAD") is not None:
             made["X@GRAD"] = reduce_to(c.w, dx, g.shape, x)
-        if c.out("Y@GRAD") is not None:
+        if c.result("Y@GRAD") is not None:
             made["Y@GRAD"] = reduce_to(c.w, dy, g.shape, y, axis)
         return made
 

@@ -36,13 +36,13 @@ def _product_back(c: OnnxCall) -> Any:
         raise MissingRow("of vectors")
     made = {}
     arrived = c["Out@GRAD"]
-    if c.out("X@GRAD") is not None:
+    if c.result("X@GRAD") is not None:
         other = c["Y"] if c.attrs["trans_y"] else _transpose(w, c["Y"], y)
         dx = w.node("MatMul", arrived, other)
         shape = (*g.shape[:-1], x.shape[-2] if c.attrs["trans_x"] else x.shape[-1])
         dx = _transpose(w, dx, g) if c.attrs["trans_x"] else dx
         made["X@GRAD"] = reduce_to(w, dx, (*shape[:-2], *x.shape[-2:]), x)
-    if c.out("Y@GRAD") is not None:
+    if c.result("Y@GRAD") is not None:
         other = c["X"] if c.attrs["trans_x"] else _transpose(w, c["X"], x)
         dy = w.node("MatMul", other, arrived)
         dy = _transpose(w, dy, g) if c.attrs["trans_y"] else dy
@@ -52,7 +52,7 @@ def _product_back(c: OnnxCall) -> Any:
 
 @writes("mul")
 def _flat_product(c: OnnxCall) -> Any:
-    w, out = c.w, c.out()
+    w, out = c.w, c.result()
     assert out is not None
     y = w.node("MatMul", *_flatten(c))
     if len(out.shape) == 2:
@@ -76,10 +76,10 @@ def _flat_product_back(c: OnnxCall) -> Any:
     w, (x, y) = c.w, _flatten(c)
     g = w.node("Flatten", c["Out@GRAD"], axis=int(c.attrs["x_num_col_dims"]))
     made = {}
-    if c.out("X@GRAD") is not None:
+    if c.result("X@GRAD") is not None:
         dx = w.node("MatMul", g, w.node("Transpose", y, perm=[1, 0]))
         made["X@GRAD"] = w.node("Reshape", dx, w.shape(c.var("X")))
-    if c.out("Y@GRAD") is not None:
+    if c.result("Y@GRAD") is not None:
         dy = w.node("MatMul", w.node("Transpose", x, perm=[1, 0]), g)
         made["Y@GRAD"] = w.node("Reshape", dy, w.shape(c.var("Y")))
     return made
@@ -214,7 +214,7 @@ def _affine_gradients(c: OnnxCall, normal: str, g: str, outer: list[int]) -> dic
     """The gradients of scale and bias."""
     w, made = c.w, {}
     for slot in ("Scale", "Bias"):
-        if c.out(f"{slot}@GRAD") is not None:
+        if c.result(f"{slot}@GRAD") is not None:
             value = w.node("Mul", g, normal) if slot == "Scale" else g
             total = w.node("ReduceSum", value, w.constant(outer), keepdims=0)
             made[f"{slot}@GRAD"] = w.node("Reshape", total, w.constant(c.var(slot).shape))
@@ -232,11 +232,11 @@ def _instance_norm_back(c: OnnxCall) -> Any:
     axes = list(range(2, len(x.shape)))
     centred, inverse = _moments(w, c["X"], x, axes, c.attrs["epsilon"])
     normal = w.node("Mul", centred, inverse)
-    scaled = w.node("Mul", g, _per_channel(w, c["Scale"], x)) if c.has("Scale") else g
+    scaled = w.node("Mul", g, _channel_number(w, c["Scale"], x)) if c.has("Scale") else g
     return {"X@GRAD": _normal_back(w, normal, inverse, scaled, axes), **_affine_gradients(c, normal, g, [0, *axes])}
 
 
-def _per_channel(w: GraphWriter, value: str, x: Variable) -> str:
+def _channel_number(w: GraphWriter, value: str, x: Variable) -> str:
     """A number for each channel."""
     return w.node("Reshape", value, w.constant([-1, *[1] * (len(x.shape) - 2)]))
 

@@ -22,7 +22,7 @@ def size_list(c: OnnxCall, whole: str, parts: str, told: Sequence[int]) -> str:
     if not c.has(parts):
         return w.constant(list(told))
     one = w.constant([1])
-    each = [w.node("Cast", w.node("Reshape", w.of(v), one), to=type_number("int64")) for v in c.many(parts)]
+    each = [w.node("Cast", w.node("Reshape", w.value(v), one), to=type_number("int64")) for v in c.many(parts)]
     return w.node("Concat", *each, axis=0)
 
 
@@ -40,7 +40,7 @@ def _reshape(c: OnnxCall) -> Any:
 @writes("flatten_contiguous_range", "squeeze2", "unsqueeze2")
 def _write_reshape(c: OnnxCall) -> Any:
     c.only("AxesTensor", "AxesTensorList")
-    w, x, out = c.w, c.var("X"), c.out()
+    w, x, out = c.w, c.var("X"), c.result()
     assert out is not None
     if c.op.type == "unsqueeze2":
         return _with_shape_output(c, w.node("Unsqueeze", c["X"], w.constant(c.attrs["axes"])))
@@ -166,7 +166,7 @@ def _strided_slice_gradient(c: OnnxCall) -> Any:
 @writes("concat")
 def _concat(c: OnnxCall) -> Any:
     c.only("AxisTensor")
-    return c.w.node("Concat", *map(c.w.of, c.many("X")), axis=int(c.attrs["axis"]))
+    return c.w.node("Concat", *map(c.w.value, c.many("X")), axis=int(c.attrs["axis"]))
 
 
 def _parts(w: GraphWriter, value: str, likes: Sequence[Variable], axis: int) -> list[str]:
@@ -211,7 +211,7 @@ def _unstack(w: GraphWriter, value: str, count: int, axis: int) -> list[str]:
 def _stack(c: OnnxCall) -> Any:
     axis = c.attrs["axis"]
     rank = len(c.many("X")[0].shape) + 1
-    parts = [c.w.node("Unsqueeze", c.w.of(v), c.w.constant([axis % rank])) for v in c.many("X")]
+    parts = [c.w.node("Unsqueeze", c.w.value(v), c.w.constant([axis % rank])) for v in c.many("X")]
     return c.w.node("Concat", *parts, axis=int(axis % rank))
 
 
@@ -239,7 +239,7 @@ def _shape64(c: OnnxCall) -> Any:
 
 @writes("shape")
 def _shape(c: OnnxCall) -> Any:
-    out = c.out()
+    out = c.result()
     assert out is not None
     return c.w.node("Cast", c.w.node("Shape", c["Input"]), to=type_number(out.dtype.name))
 
@@ -247,7 +247,7 @@ def _shape(c: OnnxCall) -> Any:
 @writes("fill_constant", "assign_value")
 def _fill(c: OnnxCall) -> Any:
     c.only("ValueTensor")
-    out, w = c.out(), c.w
+    out, w = c.result(), c.w
     assert out is not None
     if c.op.type == "assign_value":
         return w.node("Identity", w.constant(np.asarray(c.attrs["values"]).reshape(out.shape), out.dtype.name))
@@ -259,7 +259,7 @@ def _fill(c: OnnxCall) -> Any:
 
 @writes("fill_any_like")
 def _fill_like(c: OnnxCall) -> Any:
-    out = c.out()
+    out = c.result()
     assert out is not None
     return c.w.node("Expand", c.w.number(c.attrs.get("value", 0), out), c.w.shape(c.var("X")))
 
@@ -307,7 +307,7 @@ def _reduce(c: OnnxCall) -> Any:
     if c.op.type == "reduce_sum":
         return c.w.node("ReduceSum", c["X"], c.w.constant(axes), keepdims=keep)
     value = c.w.node("ReduceMean", c["X"], axes=axes, keepdims=keep)
-    out = c.out()
+    out = c.result()
     assert out is not None
     return value if len(out.shape) in (0, len(c.var("X").shape)) or c.op.type != "mean" else _as(c.w, value, out)
 

@@ -47,7 +47,7 @@ def writes_images(*types: str) -> Callable[[Row], Row]:
 
 def turn_back(c: OnnxCall, slot: str, value: str) -> str:
     """An image with its channels behind again."""
-    v = c.out(slot)
+    v = c.result(slot)
     rank = 4 if v is None else len(v.shape)
     return c.w.node("Transpose", value, perm=[0, *range(2, rank), 1])
 
@@ -73,13 +73,13 @@ class ChannelsFirst(OnnxCall):
             return v
         if slot not in self._turned:
             rank = len(v.shape)
-            value = self.w.node("Transpose", self.w.of(v), perm=[0, rank - 1, *range(1, rank - 1)])
+            value = self.w.node("Transpose", self.w.value(v), perm=[0, rank - 1, *range(1, rank - 1)])
             shape = (v.shape[0], v.shape[-1], *v.shape[1:-1])
             self._turned[slot] = cast(Variable, Turned(value, shape, v.dtype))
         return self._turned[slot]
 
-    def out(self, slot: str = "Out") -> Variable | None:
-        v = super().out(slot)
+    def result(self, slot: str = "Out") -> Variable | None:
+        v = super().result(slot)
         if v is None or slot not in IMAGES:
             return v
         return cast(Variable, Turned(v.name, (v.shape[0], v.shape[-1], *v.shape[1:-1]), v.dtype))
