@@ -374,7 +374,7 @@ def test_a_pass_after_the_last_update_is_told_and_is_no_finding(trained: Any) ->
 def test_a_parameter_without_a_gradient_is_no_all_clear(gradtool: Run, model: Write) -> None:
     model(script("loss = F.mse_loss(net[2](net[0](x).detach()), x[:, :1])\n" + USUAL))
     done = gradtool("stats", "model.py", "--steps", "50", "-q")
-    assert "no gradient in any step: net.0.* · why tells whether that is meant" in done.out
+    assert "no gradient in any step: net.0.* · why says whether that is meant" in done.out
     assert "next: gradtool why model.py" in done.out
 
 
