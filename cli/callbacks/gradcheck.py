@@ -20,6 +20,6 @@ def run(values: dict[str, Any]) -> int:
     question = Gradcheck.take(values)
 
     def code(answer: Comparison) -> int:
-        return find_exit_code(answer, exit_code) or (ENGINE if answer.story.refused else CLEAN)
+        return find_exit_code(answer, exit_code) or (ENGINE if answer.story.refusals else CLEAN)
 
     return ask(question, Request.take(values), out, gradcheck.view, code)

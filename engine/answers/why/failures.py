@@ -110,7 +110,7 @@ def _explain_overwriting(error: InplaceError, raised: Location, journal: Journal
     answer = _overwritten(error, raised)
     if not _is_update(error.writer):
         return answer
-    kept = carried(journal, loss, raised)
+    kept = find_carried(journal, loss, raised)
     if kept is None or not kept.name or kept.by or not is_made_again(journal, loss, kept):
         return answer
     held = f"the state held in {kept.name}" if kept.in_list else kept.name

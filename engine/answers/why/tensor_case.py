@@ -115,7 +115,7 @@ class TensorCase(Case[int, Call]):
         for value, uses in {}.items() if slopes is None else slopes.uses.items():
             for use in uses:
                 if use.type == "scale" and use.killer is not None and use.killer.verdict is Verdict.TIMES_ZERO:
-                    yield LostUse(flow.name(value), Verdict.TIMES_ZERO, flow.called_at(use.call))
+                    yield LostUse(flow.name(value), Verdict.TIMES_ZERO, flow.call_line(use.call))
 
     def find_dropped(self) -> list[DroppedResult]:
         return list(find_dropped(self._reasons))

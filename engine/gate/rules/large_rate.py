@@ -68,7 +68,7 @@ _RISING = 2
 def _measure(step: TrainingStep) -> float | None:
     """By how many times their norm a step moves the parameters."""
     moved = [p for p in step.points.values() if p.update is not None and p.weight]
-    return HistoryPoint.joined(moved).ratio if moved else None
+    return HistoryPoint.join(moved).ratio if moved else None
 
 
 def _is_finite(step: TrainingStep) -> bool:
