@@ -29,7 +29,7 @@ def _judge_growth(steps: Sequence[TrainingStep], options: Options) -> Iterator[H
     growing, ended = _find_growing(steps, options["growth"])
     ratios = [ratio for ratio in map(_measure, growing) if ratio is not None]
     update = next((u for step in growing for u in step.updates if u.rate and not u.hand), None)
-    if update is not None and len(ratios) >= _RISING and max(ratios) >= options["moved"]:
+    if update is not None and _is_by_rate(ratios, update.rate or 0.0) and max(ratios) >= options["moved"]:
         yield _hit_of_growth(growing, update, ratios, ended)
 
 
@@ -59,6 +59,14 @@ def _hit_of_growth(growing: Sequence[TrainingStep], update: Update, ratios: Sequ
         numbers={"rate": rate, "first": first.loss or 0.0, "last": last.loss or 0.0, "ratio": max(ratios)},
     )
 
+
+def _is_by_rate(ratios: Sequence[float], rate: float) -> bool:
+    """Return whether it is the rate that makes steps large, and gradients are of the size of their parameters."""
+    return len(ratios) >= _RISING and ratios[0] <= _STEEP * rate
+
+
+_STEEP = 1000
+"""Gradients that begin larger beside their parameters are the cause, and no rate: a loss is scaled, say."""
 
 _CLIP = "gradients grow in a recurrent network, clip their norm"
 _RISING = 2
