@@ -134,7 +134,8 @@ def pass_before(left: Loaded) -> int | None:
     calls = left.calls
     if not has_two_sides(left.error) or calls.which is not None or not left.passes:
         return None
-    return next((call.number for call in reversed(calls.swept[:-1]) if call.how == "backward"), None)
+    ran = [call for call in calls.swept[:-1] if call.how == "backward" and call.loss is not None]
+    return next((call.number for call in reversed(ran)), None)
 
 
 def explain(error: Exception, request: Request) -> None:

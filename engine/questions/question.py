@@ -66,10 +66,9 @@ class Question(ABC, Generic[A]):
             from .why import failure_in
 
             failure = failure_in(left)
-        # The graph of the pass before has been let go of: the file runs once more, and keeps it.
-        request = replace(request, backward=str(before))
-        with loader.run_model(request) as left:
-            answer = self.answer(opening.model_in(left, request), notes)
+            request = replace(request, backward=str(before))
+            with left.mean_before_failure(before):
+                answer = self.answer(opening.model_in(left, request), notes)
         return answer if failure is None else self.add_failure(answer, failure)
 
     def adapt(self, request: Request) -> Request:

@@ -176,6 +176,8 @@ class PassCalls:
     updates: int = 0
     _kept: list[PassCall] = field(default_factory=list)
     """Those of them that still hold their loss."""
+    _leaving: list[PassCall] = field(default_factory=list)
+    """Those that the pass which runs takes the place of: if that fails, the last of them is asked about."""
     _open: list[PassCall] = field(default_factory=list)
     """The passes that run, the innermost last."""
     _due: int | None = None
@@ -228,10 +230,12 @@ class PassCalls:
             return
         if any(before.line == call.line for before in self._kept):
             self._repeated = call.number - 1
-        for before in self._kept:
-            if before.line == call.line or not self.is_current(before.number):
-                self._let_go(before)
-        self._kept = [before for before in self._kept if before.loss is not None]
+        leaving = [b for b in self._kept if b.line == call.line or not self.is_current(b.number)]
+        if call.parent is None:
+            self._release_left()
+        self._leaving += leaving
+        gone = {b.number for b in leaving}
+        self._kept = [b for b in self._kept if b.number not in gone and b.loss is not None]
         self._kept.append(call)
         self.swept.append(call)
 
@@ -259,8 +263,16 @@ class PassCalls:
         held = self.shares.hold(self._unequal)
         call.is_done = True
         self._unequal = []
+        if call.parent is None and sys.exc_info()[0] is None:
+            self._release_left()
         if call.start is not None:
             call.held = held
+
+    def _release_left(self) -> None:
+        """Let go of the passes that the one after them has replaced: it is over, and needs nobody to answer for it."""
+        for call in self._leaving:
+            self._let_go(call)
+        self._leaving = []
 
     def note_update(self, tensors: Sequence[Any]) -> None:
         """Note that an optimizer is about to update these tensors."""
@@ -328,7 +340,10 @@ class PassCalls:
         if meant is None or self.which is not None:
             return [] if meant is None else [meant]
         return [
-            call for call in self.swept if call is meant or (self.is_current(call.number) and self._counts(call, meant))
+            call
+            for call in self.swept
+            if call is meant
+            or (self.is_current(call.number) and self._counts(call, meant) and call not in self._leaving)
         ]
 
     @staticmethod

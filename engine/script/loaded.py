@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -74,6 +75,19 @@ class Loaded:
     def passes(self) -> int:
         """Number of backward passes that came to their end."""
         return self.calls.passes - has_two_sides(self.error)
+
+    @contextmanager
+    def mean_before_failure(self, number: int) -> Iterator[None]:
+        """Inside, answers are about the pass of that number, the last one before the pass that failed."""
+        self.error, error = None, self.error
+        self.calls.which = str(number)
+        call = self.calls.target_pass()
+        if call is not None and self.journal is not None:
+            self.journal.cut_after(call.loss)
+        try:
+            yield
+        finally:
+            self.error = error
 
     def must_run(self, what: str) -> None:
         """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""

@@ -231,6 +231,21 @@ def test_a_pass_that_fails_is_explained_below_the_one_before(
     assert f"\nnext: gradtool why {file} · " in shown
 
 
+TWO_LINES = """\
+import paddle
+h = paddle.nn.Linear(4, 3)(paddle.ones([8, 4])).tanh()
+h.sum().backward()
+h.mean().backward()
+"""
+
+
+@pytest.mark.parametrize("text", [OVERWRITTEN, KEPT_STATE, TWO_LINES])
+@pytest.mark.parametrize("command", ["backward", "stats", "gradcheck", "nan", "why"])
+def test_a_file_whose_last_pass_fails_runs_once(gradtool: Run, model: Write, command: str, text: str) -> None:
+    done = gradtool(command, model('print("the script runs")\n' + text))
+    assert (done.out + done.err).count("the script runs") == 1
+
+
 def test_the_pass_that_failed_was_not_searched(gradtool: Run, model: Write) -> None:
     done = gradtool("nan", model(OVERWRITTEN), "--format", "json")
     assert (done.code, done.data["steps"]) == (4, 2)
