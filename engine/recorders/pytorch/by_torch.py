@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,8 @@ class TorchComputation:
     def _results(self, returned: Any, arguments: Mapping[str, Any]) -> list[Any]:
         results = list(returned) if isinstance(returned, (tuple, list)) else [returned] * (returned is not None)
         if self._written and not isinstance(returned, torch.Tensor):
-            results += [arguments[n] for n in self._written if isinstance(arguments.get(n), torch.Tensor)]
+            written = chain.from_iterable(v if isinstance(v, list) else [v] for v in map(arguments.get, self._written))
+            results += [t for t in written if isinstance(t, torch.Tensor)]
         return results
 
     def _expect_nothing_drawn(self, attrs: Mapping[str, Any]) -> None:
