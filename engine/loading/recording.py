@@ -18,7 +18,7 @@ from . import loader, opening
 
 @contextlib.contextmanager
 def record_model(recorder: Recorder, request: Request, notes: Notes) -> Iterator[Loaded]:
-    """As :func:`.loader.executed`, with *recorder* listening to the file alone; nobody hears what is done inside.
+    """As :func:`.loader.run_model`, with *recorder* listening to the file alone; nobody hears what is done inside.
 
     Raises:
         CommandError: there is no such file, module or function.

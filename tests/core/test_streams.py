@@ -151,4 +151,4 @@ def test_numbers_are_rounded_as_they_are_drawn(count: int, dtype: str) -> None:
 class General(Stream):
     """A stream that draws as any backend does, from all words at once."""
 
-    _of_units, _of_pairs = Draws._draw_units, Draws._draw_pairs
+    _draw_units, _draw_pairs = Draws._draw_units, Draws._draw_pairs

@@ -102,7 +102,7 @@ def table(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> Gradient
 
 
 def fetch_list(model: ProgramModel, answer: GradientTable) -> list[Variable]:
-    """The variables that :func:`filled` takes the arrays of: the loss, and every gradient in the table."""
+    """The variables that :func:`fill` takes the arrays of: the loss, and every gradient in the table."""
     variables = model.program.global_block().vars
     return [model.the_loss, *(variables[r.gradient] for r in answer.rows if r.gradient is not None)]
 

@@ -220,7 +220,7 @@ def test_right(net, gradients):
     gradients.assert_all_parameters_get_gradients(loss, except_=["net.spare.*", "layer:body"])
     gradients.assert_no_nan(loss)
     assert not gradients.why(loss, "net.head.weight")[0].finding
-    assert gradients.backward(loss).with_gradient == 2
+    assert gradients.backward(loss).gradient_count == 2
     assert {line.name for line in gradients.stats(loss).story.parameters} >= {"net.head.weight"}
     assert net.head.weight.grad is None
 
