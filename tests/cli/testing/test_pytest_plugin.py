@@ -132,7 +132,7 @@ SAID = {
         "E       AssertionError: 4 of 6 parameters without a gradient to learn from",
         "E       net.body.weight   grad = None   verdict: DETACHED",
         "E         test_claims.py:19    return self.head(self.body(x).detach())",
-        "E         try  leave out the detach*",
+        "E         try  remove the detach*",
         "E         the same holds for 1 more: net.body.bias",
         "E       net.spare.weight   grad = None   verdict: UNUSED IN FORWARD",
     ],
@@ -301,7 +301,7 @@ def test_raises(net):
             "GT101 unused-parameter · warning: net.spare.weight has grad = None: unused in forward",
             "GT103 detached · error: net.body.weight has grad = None: detached",
             "  --> test_marked.py:19:9",
-            "  try  leave out the detach*",
+            "  try  remove the detach*",
             "Found 1 error and 1 warning in 1 model.",
         ]
     )
