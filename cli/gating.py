@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.gate import baseline as baselines
+from gradtool.engine.gate.baseline import Baseline
+from gradtool.engine.gate.discovery import Models
+from gradtool.engine.gate.finding import EXTERNAL, Severity
+from gradtool.engine.gate.policy import Override, Paths, Policy
+from gradtool.engine.gate.report import Report
+from gradtool.engine.gate.rule import Rule
+from gradtool.engine.gate.selection import Selection, select_rules
+from gradtool.engine.gate.subject import Subject, file_of
 from gradtool.engine.request.limits import LOADING
 
 from . import commands, configuration
@@ -20,17 +29,8 @@ from .configuration.settings import Settings
 from .main import WORDS
 
 if TYPE_CHECKING:
-    from gradtool.engine.gate.baseline import Baseline
     from gradtool.engine.gate.cache import ResultCache
     from gradtool.engine.gate.check import Check
-    from gradtool.engine.gate.discovery import Models
-    from gradtool.engine.gate.finding import Severity
-    from gradtool.engine.gate.policy import Policy
-    from gradtool.engine.gate.report import Report
-    from gradtool.engine.gate.rule import Rule
-    from gradtool.engine.gate.selection import Selection
-    from gradtool.engine.gate.subject import Subject
-
 
 FEED: Final = Inside("rows")
 """How a model of a configuration file names what is fed to it."""
@@ -61,9 +61,7 @@ def read_options(context: click.Context, values: dict[str, Any]) -> GateOptions:
     Raises:
         CommandError: a file, a rule or a threshold is not there.
     """
-    from gradtool.engine.gate import baseline as baselines
     from gradtool.engine.gate.check import Check
-    from gradtool.engine.gate.finding import Severity
 
     exit_zero, writes = values.pop("exit_zero"), values.pop("write_baseline")
     fail_on = Severity(values.pop("fail_on"))
@@ -85,8 +83,6 @@ def codes(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def models(context: click.Context, values: dict[str, Any]) -> Models:
     """Return the settings of models before any is named; takes the options out of *values*."""
-    from gradtool.engine.gate.discovery import Models
-
     source = click.core.ParameterSource
     stronger = {
         n for n in (*LOADING, "feed") if context.get_parameter_source(n) in (source.COMMANDLINE, source.ENVIRONMENT)
@@ -125,8 +121,6 @@ def _tables(tables: Sequence[Mapping[str, Any]], file: ConfigurationFile) -> Ite
     Raises:
         CommandError: one lies elsewhere.
     """
-    from gradtool.engine.gate.subject import file_of
-
     for number, table in enumerate(tables):
         places = {key: f"{file.place(('models', number, key))}: {key}" for key in ("target", "feed")}
         target = file_of(str(table["target"]))
@@ -143,8 +137,6 @@ def policy(context: click.Context, values: dict[str, Any]) -> Policy:
     Raises:
         CommandError: a file names a rule or a threshold that is not there.
     """
-    from gradtool.engine.gate.policy import Override, Paths, Policy
-
     found = configuration.settings_of(context)
     severe: dict[str, Severity] = {}
     for row, place in _rows(found, "severities"):
@@ -215,8 +207,6 @@ def selection(
     Args:
         severe, numbers: by code, the severity and the thresholds in place of the rule's own.
     """
-    from gradtool.engine.gate.selection import Selection
-
     select, ignore, extend = (codes(values.pop(name)) for name in _SELECTORS)
     steps = values.pop("train")
     if steps is not None:
@@ -233,8 +223,6 @@ def selection(
 
 def severities(table: dict[str, Any], place: str) -> dict[str, Severity]:
     """By code, the severity that stands under codes, names or beginnings of codes."""
-    from gradtool.engine.gate.finding import Severity
-
     return {code: Severity(word) for selector, word in table.items() for code in _rules((selector,), place)}
 
 
@@ -279,8 +267,6 @@ def _check_selectors(selectors: Sequence[str], place: str) -> tuple[str, ...]:
 
 
 def _rules(selectors: Sequence[str], place: str) -> dict[str, Rule]:
-    from gradtool.engine.gate.selection import select_rules
-
     try:
         return select_rules(selectors)
     except CommandError as error:
@@ -301,8 +287,6 @@ def baseline(file: str | None, write: bool) -> Baseline:
     Raises:
         CommandError: there is no such file, or it is no baseline.
     """
-    from gradtool.engine.gate import baseline as baselines
-
     path = file or baselines.USUAL
     if (file is None and not write) or (write and not os.path.exists(path)):
         return baselines.Baseline(file=path)
@@ -311,9 +295,6 @@ def baseline(file: str | None, write: bool) -> Baseline:
 
 def accept(report: Report, before: Baseline) -> tuple[Baseline, Report]:
     """The baseline with all that was found, and what is left to report then: models that were not checked."""
-    from gradtool.engine.gate import baseline as baselines
-    from gradtool.engine.gate.finding import EXTERNAL
-
     renewed = before.renew(report.all, {*report.models}, os.path.dirname(os.path.abspath(before.file)))
     left = [f for f in report.all if not baselines.accepts(f)]
     known = [renewed.suppress(f) for f in report.all if baselines.accepts(f)]

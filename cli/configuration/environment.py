@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import click
 
+from gradtool.engine.core.near_names import find_near
+
 from . import PREFIX, options
 
 
@@ -26,8 +28,6 @@ def attach(name: str, command: click.Command, variables: Sequence[str]) -> None:
         option.envvar = names(name, key)
     unknown = set(variables).difference(variable_names())
     if unknown:
-        from gradtool.engine.core.near_names import find_near
-
         for variable in sorted(unknown):
             close = find_near(variable, variable_names(), 1)
             hint = f", closest: {close[0]}" if close else ""

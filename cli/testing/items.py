@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.gate import subject
+
 
 def is_marked(file: Path) -> bool:
     """Return whether a file declares that it is a model, in a line ``# gradtool: model``."""
-    from gradtool.engine.gate import subject
-
     try:
         return subject.has_marker(file.read_bytes())
     except OSError:
@@ -92,8 +93,6 @@ class ModelItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The report alone, and of what could not be asked the reason."""
-        from gradtool.engine.core.command_errors import CommandError
-
         error = excinfo.value
         if isinstance(error, GateFailure):
             return str(error)

@@ -14,6 +14,8 @@ PARTS: Final = {
     "operators of tensors": "gradtool.engine.eager.record",  # arithmetic of tensors is recorded
     "backward passes": "gradtool.engine.eager.calls",  # Tensor.backward
     "texts of programs": "gradtool.engine.ir.text",  # programs, operators and variables print themselves
+    "edits of programs": "gradtool.engine.ir.edit",  # operators put in and taken out, variables renamed
+    "descriptions of parts": "gradtool.engine.ir.desc",  # Block.desc, Operator.desc
     "program parser": "gradtool.engine.ir.parse",  # Program.parse_from_string
     "copies of programs": "gradtool.engine.ir.clone",  # Program.clone
     "programs to JSON": "gradtool.engine.ir.to_json",  # Program.to_json

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ..answers.diff.structure import GraphDifference
 from ..answers.flow.fact import FactKind
@@ -22,22 +22,21 @@ from ..kinds.model import Model
 from ..kinds.others import Other
 from ..kinds.watched_part import WatchedPart
 from ..questions.first_steps import FirstSteps, one_batch
+from ..questions.gradcheck import Comparison, Gradcheck
+from ..questions.growing import Growing
+from ..questions.influence import Influences
+from ..questions.nan import Births
+from ..questions.over_time import OverTime, Training
+from ..questions.saved import Kept
+from ..questions.stats import Sizes
+from ..questions.why import Opened, Verdicts, Why, case_in, open_case
 from ..request.request import Request
 from ..script.loaded import Loaded
 from .drift import drift
 from .finding import Finding
-
-if TYPE_CHECKING:
-    from ..questions.gradcheck import Comparison
-    from ..questions.growing import Growing
-    from ..questions.influence import Influences
-    from ..questions.nan import Births
-    from ..questions.over_time import Training
-    from ..questions.saved import Kept
-    from ..questions.stats import Sizes
-    from ..questions.why import Opened, Verdicts, Why
-    from .listings import FrozenList
-    from .run import Run
+from .listings import FrozenList, lists_of
+from .run import Run
+from .sizes import BareStats
 
 A = TypeVar("A")
 
@@ -134,8 +133,6 @@ class Evidence:
     def run(self) -> Run:
         """The one run of the file, begun with the first reader that needs it."""
         if self._run is None:
-            from .run import Run
-
             self._run = Run(self.request, self.feed, self)
         return self._run
 
@@ -181,8 +178,6 @@ class Evidence:
     @cached_property
     def early_answers(self) -> Verdicts:
         """Answers of ``why`` about what ran, also before an error."""
-        from ..questions.why import Why, case_in
-
         asked = Why(feed=self.feed)
         run = self.run
 
@@ -203,8 +198,6 @@ class Evidence:
         Args:
             request: says which loss is meant.
         """
-        from ..questions.why import Why, case_in, open_case
-
         asked = Why(feed=self.feed)
 
         def judge(left: Loaded) -> Verdicts:
@@ -230,8 +223,6 @@ class Evidence:
 
     def _size(self, request: Request, model: Model) -> None:
         """Measure gradients in a run that something else was asked of, if that can be done."""
-        from .sizes import BareStats
-
         with contextlib.suppress(CommandError, GradtoolError):  # whoever wants them asks again, and is told
             self._sized[request.backward] = BareStats(feed=self.feed).answer(model, self)
 
@@ -239,16 +230,12 @@ class Evidence:
         """Norms of gradients of one loss of the file, by parameter."""
         run = self.run
         if run.reads_loss("sizes", request):
-            from .sizes import BareStats
-
             asked = BareStats(feed=self.feed)
             return run.read_loss("sizes", request, lambda left: asked.answer(run.model_of(request), self))
         return self._sized.get(request.backward) or self._sizes(request)
 
     def comparison_of(self, request: Request) -> Comparison:
         """Gradients of one loss of the file beside differences of it."""
-        from ..questions.gradcheck import Gradcheck
-
         asked = Gradcheck(feed=self.feed)
         run = self.run
         if run.reads_loss("comparison", request):
@@ -331,8 +318,6 @@ class Evidence:
     @cached_property
     def sizes_so_far(self) -> Sizes:
         """The same, also of a file that raised."""
-        from .sizes import BareStats
-
         run = self.run
         return run.read("sizes", lambda left: BareStats(feed=self.feed).answer(run.model(), self))
 
@@ -342,24 +327,18 @@ class Evidence:
         return self._sizes(self.request)
 
     def _sizes(self, request: Request) -> Sizes:
-        from .sizes import BareStats
-
         self._close_before_another_run()
         return BareStats(feed=self.feed).ask(request, self)
 
     @cached_property
     def comparison(self) -> Comparison:
         """Gradients beside differences of the loss."""
-        from ..questions.gradcheck import Gradcheck
-
         self._close_before_another_run()
         return Gradcheck(feed=self.feed).ask(self.request, self)
 
     @cached_property
     def frozen_and_listed(self) -> list[FrozenList]:
         """Frozen parameters that optimizers hold."""
-        from .listings import lists_of
-
         run = self.run
         return self._read("frozen_and_listed", lambda left: list(lists_of(run.model())))
 
@@ -420,8 +399,6 @@ class Evidence:
         Args:
             steps: so many of them; as many as the file is watched for if None.
         """
-        from ..questions.over_time import OverTime
-
         run = self.run
         if steps is None and run.history.steps:
             self._must_have_ended(run)

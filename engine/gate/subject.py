@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..core.command_errors import CommandError
+from ..core.near_names import find_near
 from ..request.limits import ALL
 
 if TYPE_CHECKING:
@@ -127,8 +128,6 @@ def read(target: str, table: Mapping[str, Any], usual: Subject, place: str) -> S
         if key in ("name", "feed"):
             continue
         if key not in OPTIONS:
-            from ..core.near_names import find_near
-
             close = ", ".join(find_near(key, KEYS))
             raise CommandError(f"{place}: unknown key of a model {key!r}", f"closest: {close}" if close else None)
         name, reading, expected = OPTIONS[key]

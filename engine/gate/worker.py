@@ -19,7 +19,8 @@ from ..kernels import choice
 from ..script import streams
 from ..script.imports import guard_imports
 from ..script.processes import READY
-from . import warming
+from . import checking, warming
+from .checked import Job
 from .printed import LONGEST, tail
 
 
@@ -113,9 +114,6 @@ def _here(line: bytes) -> dict[str, Any]:
 
 def _carry_out(line: bytes) -> dict[str, Any]:
     import traceback
-
-    from . import checking
-    from .checked import Job
 
     try:
         job = json.loads(line)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ..core.command_errors import CommandError
 from ..core.errors import FileFormatError
 from ..files.jsontext import BOM, shorten_value
+from ..ir import roles
+from ..ir.program import Program
 from . import Imported
 
-if TYPE_CHECKING:
-    from ..ir.program import Program
 PROGRAMS: Final[Mapping[str, str]] = {".json": "json", ".txt": "text", ".pdmodel": "container"}
 """What files with programs end in, and how they hold them."""
 
@@ -101,14 +101,10 @@ def _name_on_stdin(path: Path) -> str:
 
 
 def _json(path: Path, data: bytes) -> Read:
-    from ..ir.program import Program
-
     return lambda: _check(path, lambda: Program.from_json(data))
 
 
 def _text(path: Path, data: bytes) -> Read:
-    from ..ir.program import Program
-
     return lambda: _check(path, lambda: Program.parse_from_string(data.removeprefix(BOM).decode("utf-8", "replace")))
 
 
@@ -157,8 +153,6 @@ def _load_values(path: Path, data: bytes) -> Program | Imported:
 
 def _attach_outputs(program: Program, outputs: Sequence[str]) -> Program | Imported:
     """*program*, with what it computes where the file says that and says no loss."""
-    from ..ir import roles
-
     if not outputs or any(op.role & roles.LOSS for op in program.global_block().ops):
         return program
     return Imported(program, tuple(outputs))

@@ -255,9 +255,7 @@ class Operator:
     @property
     def desc(self) -> OpDesc:
         """The view of the operator that callbacks get."""
-        from .desc import OpDesc
-
-        return OpDesc(self)
+        return upward.part("descriptions of parts").OpDesc(self)  # type: ignore[no-any-return]
 
     # -- blocks ---------------------------------------------------------------------------------------------------
 
@@ -393,15 +391,11 @@ class Operator:
 
     def _rename_input(self, old_name: str, new_name: str) -> None:
         """Read *new_name* wherever *old_name* is read; raises :class:`VariableNotFound`."""
-        from .edit import replace_variable
-
-        self.inputs = replace_variable(self, self.inputs, old_name, new_name)
+        self.inputs = upward.part("edits of programs").replace_variable(self, self.inputs, old_name, new_name)
 
     def _rename_output(self, old_name: str, new_name: str) -> None:
         """Write *new_name* wherever *old_name* is written; raises :class:`VariableNotFound`."""
-        from .edit import rewrite
-
-        rewrite(self, old_name, new_name)
+        upward.part("edits of programs").rewrite(self, old_name, new_name)
 
     # -- text -----------------------------------------------------------------------------------------------------
 

@@ -301,9 +301,7 @@ class Block(BlockValue):
     @property
     def desc(self) -> BlockDesc:
         """The view of the block that callbacks get."""
-        from .desc import BlockDesc
-
-        return BlockDesc(self)
+        return upward.part("descriptions of parts").BlockDesc(self)  # type: ignore[no-any-return]
 
     # -- variables ------------------------------------------------------------------------------------------------
 
@@ -495,9 +493,8 @@ class Block(BlockValue):
 
     def _insert_op(self, index: int, type: str, **arguments: Any) -> Operator:
         """Insert an operator before the one at *index*; arguments as for :meth:`append_op`."""
-        from .edit import insert_op
-
-        return insert_op(self, index, type, **arguments)
+        op: Operator = upward.part("edits of programs").insert_op(self, index, type, **arguments)
+        return op
 
     def _prepend_op(self, type: str, **arguments: Any) -> Operator:
         """Insert an operator before all others; arguments as for :meth:`append_op`."""
@@ -505,21 +502,16 @@ class Block(BlockValue):
 
     def _remove_op(self, index: int, sync: bool = True) -> None:
         """Remove the operator at *index*; raises IndexError when there is none."""
-        from .edit import remove_op
-
-        remove_op(self, index)
+        upward.part("edits of programs").remove_op(self, index)
 
     def _remove_var(self, name: str, sync: bool = True) -> None:
         """Remove a variable that no operator uses; raises :class:`VariableNotFound` or :class:`NameClash`."""
-        from .edit import remove_var
-
-        remove_var(self, name)
+        upward.part("edits of programs").remove_var(self, name)
 
     def _rename_var(self, name: str, new_name: str) -> Variable:
         """Give a variable another name, everywhere; raises :class:`VariableNotFound` or :class:`NameClash`."""
-        from .edit import rename_var
-
-        return rename_var(self, name, new_name)
+        v: Variable = upward.part("edits of programs").rename_var(self, name, new_name)
+        return v
 
     def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
         return repr(self)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import DtypeError
 from ..core.spec import DType, TensorSpec, dtype, float32, rare_arrays
 from . import types
+from .trait import Trait
 
 if TYPE_CHECKING:
     from .opdef import Namespace, OpDef, Operand
@@ -45,8 +46,6 @@ def map_nested(function: Callable[..., Any], value: Any, *others: Any) -> Any:
 
 def allows_complex(op: OpDef) -> bool:
     """Return whether *op*, or for a gradient operator what it differentiates, takes complex numbers."""
-    from .opdef import Trait
-
     while op.forward is not None:
         op = op.forward
     return bool(op.trait & (Trait.MOVES | Trait.HOLOMORPHIC | Trait.COMPLEX))
@@ -66,8 +65,6 @@ def expect_complex_allowed(op: OpDef, specs: Sequence[Any]) -> None:
 
 def expect_complex_kept(op: OpDef, specs: Sequence[Any], results: Sequence[Any]) -> None:
     """Raise :class:`DtypeError` if complex numbers would be written into a real result of *op*."""
-    from .opdef import Trait
-
     deciding = each([specs[i] for i in op.takes.places if i < len(specs)]) if op.trait & Trait.MOVES else each(specs)
     if op.trait & (Trait.COMPLEX | Trait.LIKE) or not any(s.dtype.is_complex for s in deciding):
         return
@@ -158,8 +155,6 @@ def careful(
     Raises:
         DtypeError: *op* does not take complex numbers.
     """
-    from .opdef import Trait
-
     wide = list if op.trait & Trait.MOVES and op.forward is None else widen  # views stay views
     specs = [map_nested(_spec, v) for v in like]
     wanted = _types(op, specs, attrs, outs)
@@ -188,8 +183,6 @@ def _spec(value: Any) -> TensorSpec:
 
 def _types(op: OpDef, specs: list[Any], attrs: Mapping[str, Any], outs: Sequence[Any] | None) -> list[Any]:
     """The type of each output, in lists for list slots; None where it shall stay what it is."""
-    from .opdef import Trait
-
     if outs is not None:
         expect_complex_allowed(op, specs)
         return [map_nested(lambda s: s.dtype, o) for o in outs]
@@ -234,8 +227,6 @@ def pull(
     assert rule is not None
     if not any(a.dtype.kind == "c" for a in each(args)):
         return rule(k, args, wanted, attrs)
-    from .opdef import Trait  # an import costs more than what is above, which is asked of every operator
-
     if not allows_complex(op):
         raise DtypeError(
             f"the gradient of {op.type} does not take complex numbers.",

@@ -10,7 +10,7 @@ import os
 
 from ...core.errors import BackendError
 from ..backend import Backend
-from ..choice import DEVICE, PRECISION
+from ..choice import PRECISION
 
 
 def make() -> Backend:
@@ -26,38 +26,6 @@ def make() -> Backend:
     jax.config.update("jax_enable_x64", True)  # float64 and int64 are what programs say
     # float32 means float32, also where less is faster
     jax.config.update("jax_default_matmul_precision", os.environ.get(PRECISION) or "highest")
-    # What cannot be said with jax.numpy, or what XLA has better; registered when imported.
-    from . import (  # noqa: F401
-        arrays,
-        assumptions,
-        boxes,
-        complex_parts,
-        conditional,
-        convolution,
-        devices,
-        disk,
-        factors,
-        hosts,
-        looked,
-        masks,
-        measuring,
-        order,
-        pooling,
-        powers,
-        pytrees,
-        recurrent,
-        regions,
-        rows,
-        stacked,
-        stacked_array,
-        streams,
-        xla,
-    )
+    from .xla_kernels import connect
 
-    hosts.connect()  # before JAX looks for devices
-    if os.environ.get(DEVICE):
-        jax.config.update("jax_default_device", devices.device(os.environ[DEVICE]))
-    disk.keep_compiled_code()
-    for module in (assumptions, conditional, looked, measuring, pytrees, stacked, stacked_array, streams):
-        module.register()
-    return xla.XlaBackend("jax", ("jax",))
+    return connect()
