@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -20,12 +20,18 @@ _SEEDS = (0, 1, 2, 3)
 MOST_COLUMNS = 512
 """Features of an input that are looked at one by one."""
 
+MOST_OPERATORS = 20_000
+"""Operators that run again while features are looked at, those of all inputs together."""
+
 
 def find_unused(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
     """The inputs, and the columns of inputs, that make no difference however they are changed."""
     if not all(np.isfinite(o).all() for o in probe.outputs if o.dtype.kind in "fc"):
         unchecked.append(f"what has an influence on {probe.name}: its output is not finite")
         return
+    forward = sum(not entry.backward for entry in probe.recording.timeline.entries)
+    left = MOST_OPERATORS
+    passed_over = []
     for i, x in enumerate(probe.inputs):
         if not x.array.size or x.written:
             continue
@@ -35,8 +41,17 @@ def find_unused(probe: Probe, rng: np.random.Generator, unchecked: list[str]) ->
             unchecked.append(f"whether {x.name} has an influence on {probe.name}: it takes no other values for it")
         elif not influence:
             yield _whole(probe, i, rng)
-        else:
-            yield from _columns(probe, i, rng)
+        elif len(suspects := _suspects(probe, i, rng)) * forward > left:
+            passed_over.append(x.name)
+        elif suspects:
+            left -= len(suspects) * forward
+            yield from _columns(probe, i, suspects, rng)
+    if passed_over:
+        names = ", ".join(passed_over[:4]) + (f" and {len(passed_over) - 4} more" if len(passed_over) > 4 else "")
+        unchecked.append(
+            f"which features of {names} have an influence on {probe.name}: to look at each takes more than "
+            f"{MOST_OPERATORS:,} operators"
+        )
 
 
 def _influences(probe: Probe, index: int, where: Array, rng: np.random.Generator) -> bool | None:
@@ -103,20 +118,26 @@ def _whole(probe: Probe, index: int, rng: np.random.Generator) -> Fact:
     return Fact(FactKind.WITHOUT, x.name, message, end.loc, said=said, numbers=influence.numbers)
 
 
-def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fact]:
-    """The features of a table, or of its steps, without influence: suspected by gradients, confirmed by changes."""
+def _suspects(probe: Probe, index: int, rng: np.random.Generator) -> Sequence[int]:
+    """Return the features of a table, or of its steps, to which no gradient comes; all where that is not known."""
     x = probe.inputs[index]
     axis = x.array.ndim - 1
     if x.array.ndim not in (2, 3) or x.array.dtype.kind != "f" or not 1 < x.array.shape[axis] <= MOST_COLUMNS:
-        return
+        return ()
     if x.array.ndim == 3 and probe.fixed_batch:
-        return  # of signals the last axis may be places, and a window that does not fit leaves the last ones out
+        return ()  # of signals the last axis may be places, and a window that does not fit leaves the last ones out
     if _is_compared(probe, index):
-        return  # what stays below a threshold makes no difference, whatever it does beyond
+        return ()  # what stays below a threshold makes no difference, whatever it does beyond
     still = probe.still(index, axis, rng)
-    if still is None or not still.any():
-        return  # no gradient comes back at all: that its elements matter is known, and not which
-    columns = [c for c in np.flatnonzero(still) if _influences(probe, index, mask_at(x.array, axis, c), rng) is False]
+    # Where none is known, no gradient comes back at all: that its elements matter is known, and not which.
+    return () if still is None else [int(c) for c in np.flatnonzero(still)]
+
+
+def _columns(probe: Probe, index: int, suspects: Sequence[int], rng: np.random.Generator) -> Iterator[Fact]:
+    """The features without influence among those that gradients make suspected, confirmed by changes."""
+    x = probe.inputs[index]
+    axis = x.array.ndim - 1
+    columns = [c for c in suspects if _influences(probe, index, mask_at(x.array, axis, c), rng) is False]
     if columns:
         named = ", ".join(map(str, columns[:8])) + (" …" if len(columns) > 8 else "")
         what = f"feature {named}" if len(columns) == 1 else f"features {named}"
