@@ -43,7 +43,7 @@ class Tensors(ABC):
     def __init__(self, sink: Sink, spared: Iterable[tuple[str, int]] = ()) -> None:
         super().__init__()
         self._spared = frozenset(spared)
-        self.sink = sink
+        self._sink = sink
         self._silence = 0
         self._thread = get_ident()
         self._known: dict[int, Known] = {}
@@ -206,6 +206,14 @@ class Tensors(ABC):
             return value
         known = self._known.get(id(value))
         return str(value) if known is None else events.Ref(known.number)
+
+    def sink(self, event: events.Event) -> None:
+        """Tell of an event; nothing that is computed for the answer to it is the program's."""
+        self._silence += 1
+        try:
+            self._sink(event)
+        finally:
+            self._silence -= 1
 
     def quietly(self, t: Any) -> Any:
         """The values of a tensor, got without telling of it."""
