@@ -23,13 +23,16 @@ MOST_COLUMNS = 512
 MOST_OPERATORS = 20_000
 """Operators that run again while features are looked at, those of all inputs together."""
 
+_ELEMENTS = 20_000
+"""So many elements of results take about as long as an operator does that has none."""
+
 
 def find_unused(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
     """The inputs, and the columns of inputs, that make no difference however they are changed."""
     if not all(np.isfinite(o).all() for o in probe.outputs if o.dtype.kind in "fc"):
         unchecked.append(f"what has an influence on {probe.name}: its output is not finite")
         return
-    forward = sum(not entry.backward for entry in probe.recording.timeline.entries)
+    forward = _count_operators(probe)
     left = MOST_OPERATORS
     passed_over = []
     for i, x in enumerate(probe.inputs):
@@ -116,6 +119,14 @@ def _whole(probe: Probe, index: int, rng: np.random.Generator) -> Fact:
     said = (f"{end.name} gives the same, whatever it is", influence.sentence)
     message = f"{message}: it ends at {end.type}"
     return Fact(FactKind.WITHOUT, x.name, message, end.loc, said=said, numbers=influence.numbers)
+
+
+def _count_operators(probe: Probe) -> int:
+    """Return how many operators one run has; those with large results count more than once."""
+    run = probe.recording.timeline
+    forward = [entry for entry in run.entries if not entry.backward]
+    elements = sum(getattr(run.store.get(n), "size", 0) for entry in forward for n in entry.made)
+    return len(forward) + elements // _ELEMENTS
 
 
 def _suspects(probe: Probe, index: int, rng: np.random.Generator) -> Sequence[int]:
