@@ -140,6 +140,7 @@ class Updates:
         watch.Updated,
         watch.Written,
         watch.Labelled,
+        watch.Unscaled,
     )
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
@@ -161,13 +162,13 @@ class Updates:
             self._end(*self._open.pop())
         elif isinstance(event, watch.Written):
             self._note_written(event)
+        elif isinstance(event, watch.Unscaled) and not event.finite:
+            self._forget_unstepped(event.tensors)  # its step was called, and the scaler skipped it
         elif isinstance(event, watch.Labelled):
             self.labelled.append(FrozenInVain(event.text, source.here(), event.tensors))
 
     def _begin(self, event: watch.Updating) -> None:
-        if self.unstepped:
-            updated = {id(t) for t in event.tensors}
-            self.unstepped = {key: o for key, o in self.unstepped.items() if updated.isdisjoint(key)}
+        self._forget_unstepped(event.tensors)
         key = tuple(map(id, event.tensors))
         spent = self.spent.setdefault(key, SpentOptimizer(event.by, event.tensors, source.here()))
         spent.steps += 1
@@ -178,6 +179,12 @@ class Updates:
         moved = self._moved.setdefault(key, set())
         before = [None if id(t) in moved else t.array.copy() for t in event.tensors]
         self._open.append((event, before))
+
+    def _forget_unstepped(self, tensors: Sequence[Tensor]) -> None:
+        """Take note that the optimizers that hold any of *tensors* are stepped."""
+        if self.unstepped:
+            updated = {id(t) for t in tensors}
+            self.unstepped = {key: o for key, o in self.unstepped.items() if updated.isdisjoint(key)}
 
     def _end(self, event: watch.Updating, before: list[Any]) -> None:
         key = tuple(map(id, event.tensors))
