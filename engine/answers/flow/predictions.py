@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...ops.opdef import Trait
+from ...runs.overwriting import OVERWRITTEN
 from ...runs.timeline import NOBODY, Entry, Timeline
 from .fact import Fact, FactKind
 from .labels import COMPARED
@@ -75,7 +76,7 @@ def _passes_gradients(run: Timeline) -> Callable[[Entry], bool]:
     """
     if not any(entry.backward for entry in run.entries):
         return lambda entry: True
-    return lambda entry: entry.pair != NOBODY
+    return lambda entry: entry.pair != NOBODY or entry.type == OVERWRITTEN.type
 
 
 def _data(run: Timeline, learned: Collection[int]) -> set[int]:
@@ -250,9 +251,9 @@ def _inputs(run: Timeline, outputs: Iterable[int], moving: set[int], data: set[i
     for entry in reversed(run.entries):
         if entry.backward or wanted.isdisjoint(entry.made):
             continue
-        wanted.update(entry.inputs)
         if moving.isdisjoint(entry.inputs):
             continue
+        wanted.update(moving.intersection(entry.inputs))
         given = [n for n in entry.inputs if n in data and n not in moving and _size(run, n) > 1]
         found.update((_skip_layout(run, n, rows), None) for n in given)
     return sorted(found)
