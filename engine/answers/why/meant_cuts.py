@@ -8,6 +8,8 @@ a value that carries gradients:
 - as what a value is shifted or divided by, where it is a statistic of that value (softmax without overflow, logarithms
   of sums of exponentials, norms that take no gradient, weights of losses);
 - as the side of a loss that is compared with (targets of distillation, of bootstrapped values, of twin networks).
+
+A choice, such as the word that a decoder reads next, holds no gradient that a cut could lose.
 """
 
 from __future__ import annotations
@@ -49,6 +51,14 @@ _COMPARING: Final = frozenset(
 _DIFFERENCES: Final = frozenset(("huber_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "squared_error"))
 """Of these, those that take both sides alike: which one is cut does not matter."""
 
+_CHOICES: Final = frozenset(("arg_max", "arg_min", "argmax", "argmin", "multinomial", "bernoulli", "topk", "top_k_v2"))
+_LAYOUTS: Final = frozenset(
+    (
+        *("squeeze2", "unsqueeze2", "reshape2", "transpose2", "flatten_contiguous_range", "slice", "expand_v2"),
+        *("squeeze", "unsqueeze", "view", "reshape", "t", "transpose", "permute", "select", "expand"),
+    )
+)
+
 _FAR: Final = 400
 """Values that are looked at for one cut."""
 
@@ -68,12 +78,26 @@ class MeantCuts(Generic[V, C]):
         meetings = list(self._meetings(cut.value))
         if not meetings:
             return False
+        if self._is_choice(cut.value):
+            return True
         if any(self._straightens(call, read, written) for call, read, written, _ in meetings):
             return True
         own = self._find_sources(cut)
         if any(self._is_own_statistic(own, call, read, constant) for call, read, _, constant in meetings):
             return True
         return all(self._is_comparison(*meeting) for meeting in meetings)
+
+    def _is_choice(self, value: V) -> bool:
+        """Return whether a value is the place of a largest or a drawn one, laid out otherwise at most."""
+        for _ in range(8):
+            call, read = self._makers.get(value, (None, ()))
+            kind = "" if call is None else self._reasons.flow.call_type(call)
+            if kind in _CHOICES:
+                return value not in self._first_of_several
+            if kind not in _COPIES | _LAYOUTS or not read or read[0] is None:
+                return False
+            value = read[0]
+        return False
 
     def passes_straight_through(self, cut: Cut[V, C]) -> bool:
         """Return whether a cut stands in a sum with the value that it cuts, so that no gradient is lost by it."""
@@ -95,6 +119,11 @@ class MeantCuts(Generic[V, C]):
     def _makers(self) -> dict[V, tuple[C, Sequence[V | None]]]:
         """By value the call that made it, with what that read."""
         return {w: (call, read) for call, read, written in self._reasons.flow.links() for w in written}
+
+    @cached_property
+    def _first_of_several(self) -> set[V]:
+        """The first results of calls that give several: the largest values, before their places."""
+        return {written[0] for _, _, written in self._reasons.flow.links() if len(written) > 1}
 
     def _meetings(self, value: V) -> Iterator[tuple[C, Sequence[V | None], Sequence[V], V]]:
         """Yield the calls where what is computed from *value* alone meets one that carries gradients, and as what."""

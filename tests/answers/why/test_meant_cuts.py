@@ -101,6 +101,13 @@ MEANT = {
         "z = self.head(h)\nreturn self.pred(z), z.detach()",
         "p, z = net(x)\np2, z2 = net(x * 1.1)\nloss = F.mse_loss(p, z2) + F.mse_loss(p2, z)",
     ),
+    "the word that a decoder reads next": (
+        (
+            "s = self.head(h)\nnext_word = s.topk(1, axis=-1)[1].squeeze(-1).detach()\n"
+            "return self.pred(s) + self.pred(F.one_hot(next_word, 3))"
+        ),
+        LOSS,
+    ),
     "bootstrapped values": (
         END,
         "t = (y.mean(-1) + 0.9 * net(x * 1.1).max(axis=-1)).detach()\nloss = F.smooth_l1_loss(net(x)[:, 0], t)",
@@ -120,6 +127,10 @@ LOST = {
     "a term of a sum": (f"s = self.head(h)\n{END} + s.detach()", LOSS),
     "attention": ("s = self.head(h)\nw = F.softmax(self.pred(s.detach()))\nreturn w * s", LOSS),
     "a residual that is taken off": ("s = self.head(h)\nreturn self.pred(s) - s.detach()", LOSS),
+    "the largest values": (
+        "s = self.head(h)\nm = s.topk(2, axis=-1)[0].detach().sum(-1, keepdim=True)\nreturn self.pred(s) * m",
+        LOSS,
+    ),
     "a way through NumPy": ("s = self.head(h)\nreturn self.pred(s) + paddle.to_tensor(s.numpy())", LOSS),
 }
 
