@@ -128,7 +128,7 @@ LOST = {
     "attention": ("s = self.head(h)\nw = F.softmax(self.pred(s.detach()))\nreturn w * s", LOSS),
     "a residual that is taken off": ("s = self.head(h)\nreturn self.pred(s) - s.detach()", LOSS),
     "the largest values": (
-        "s = self.head(h)\nm = s.topk(2, axis=-1)[0].detach().sum(-1, keepdim=True)\nreturn self.pred(s) * m",
+        "s = self.head(h)\nm = s.topk(2, axis=-1)[0].detach().sum(-1, keepdim=True)\nreturn self.pred(s * m)",
         LOSS,
     ),
     "a way through NumPy": ("s = self.head(h)\nreturn self.pred(s) + paddle.to_tensor(s.numpy())", LOSS),
