@@ -232,7 +232,9 @@ def _normalises(probe: Probe, place: Entry) -> bool:
     while todo:
         number = todo.pop()
         entries = readers.get(number, ())
-        if any(leading.isdisjoint(e.made) for e in entries) or _is_kept(probe, branch.make(number)):
+        if any(leading.isdisjoint(e.made) or _reads_parameter(run, e) for e in entries) or _is_kept(
+            probe, branch.make(number)
+        ):
             return False
         for entry in entries:
             if entry.type in _MEETING and not shapes.isdisjoint(_shapes_of(run, entry.inputs)):
@@ -241,6 +243,11 @@ def _normalises(probe: Probe, place: Entry) -> bool:
             todo += [n for n in entry.made if n not in seen]
             seen.update(entry.made)
     return meets
+
+
+def _reads_parameter(run: Timeline, entry: Entry) -> bool:
+    """Return whether an operator computes with a parameter: in an inner step of training that is what is shifted."""
+    return any(run.values[n].role == "parameter" for n in entry.inputs)
 
 
 def _shapes_of(run: Timeline, numbers: Iterable[int]) -> set[tuple[int, ...]]:
