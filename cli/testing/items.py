@@ -44,8 +44,6 @@ class ModelFile(pytest.File):
         Raises:
             pytest.Collector.CollectError: it says what it cannot of them.
         """
-        from gradtool.engine.core.command_errors import CommandError
-
         from .checked import gate_of
 
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -74,7 +73,7 @@ class TorchComputation:
     def prepare(self, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Callable[[], list[Any]]:
         """Return what calls it once inside :meth:`aside`, and returns tensors."""
         self._expect_nothing_drawn(attrs)
-        tensors = _tensors(operands)
+        tensors = [_tensor(o) for o in operands]
         call, arguments = self._resolve(tensors, attrs)
 
         def run() -> list[Any]:
@@ -92,8 +91,7 @@ class TorchComputation:
     @staticmethod
     def read(results: Sequence[Any]) -> list[Any]:
         """Return tensors as arrays, None in place of what is none."""
-        with _aside():
-            return [_array(t) if isinstance(t, torch.Tensor) else None for t in results]
+        return [_array(t) if isinstance(t, torch.Tensor) else None for t in results]
 
     def gradients(
         self, operands: Sequence[Any], attrs: Mapping[str, Any], arriving: Sequence[Any], wanted: Sequence[int]
@@ -108,9 +106,9 @@ class TorchComputation:
             UnsupportedError: PyTorch refuses the call, or has no gradient of it.
         """
         self._expect_nothing_drawn(attrs)
-        tensors = _tensors(operands)
         try:
             with _aside(), torch.enable_grad():
+                tensors = [_tensor(o) for o in operands]
                 for place in wanted:
                     tensors[place].requires_grad_()
                 own = [t.clone() if t.requires_grad and self._written else t for t in tensors]
@@ -211,33 +209,14 @@ def again(overload: str, inputs: Sequence[Entry], outputs: int) -> Again | None:
     return compute
 
 
-class _Thread(threading.local):
-    is_aside = False
-    """Whether this thread computes aside now."""
-
-
-_thread = _Thread()
-
-
 @contextmanager
 def _aside() -> Iterator[None]:
     """Compute without autocast, or anybody who watches PyTorch's calls."""
-    if _thread.is_aside:  # to leave and enter modes takes longer than most operators
-        yield
-        return
     with ExitStack() as stack:
         stack.enter_context(_disable_current_modes())
         stack.enter_context(torch._C.DisableTorchFunction())
         stack.enter_context(torch._C._DisableAutocast())
-        _thread.is_aside = True
-        stack.callback(setattr, _thread, "is_aside", False)
         yield
-
-
-def _tensors(arrays: Sequence[Any]) -> list[Any]:
-    """Return tensors of their own for arrays; the script may still be running, and nobody hears of them."""
-    with _aside():
-        return [_tensor(a) for a in arrays]
 
 
 def _tensor(array: Any) -> Any:
