@@ -18,8 +18,8 @@ from .context import Output
 from .errors import CLEAN, FAILED
 
 if TYPE_CHECKING:
-    from gradtool.engine.core.answered import Answered
-    from gradtool.engine.kinds.others import Other
+    from gradtool.engine.core.answer import Answered
+    from gradtool.engine.kinds.other_losses import Other
     from gradtool.engine.questions.question import Question
     from gradtool.engine.request.request import Request
 A = TypeVar("A", bound="Answered")
@@ -60,7 +60,7 @@ def prepare_others(request: Request, feed: str | None, wanted: bool) -> Iterator
     if not wanted:
         yield lambda answer: None
         return
-    from gradtool.engine.questions.others import OtherLosses
+    from gradtool.engine.questions.other_losses import OtherLosses
 
     losses = OtherLosses(request, feed)
     with losses.listen():

@@ -74,7 +74,7 @@ def _run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
 
 def _forget_differences() -> None:
     """Let the command tell what its own run meets; of an engine that is not loaded there is nothing to forget."""
-    for name in ("differences", "otherwise"):
+    for name in ("differences", "deviations"):
         table = sys.modules.get(f"gradtool.engine.core.{name}")
         if table is not None:
             table.forget()

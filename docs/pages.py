@@ -47,7 +47,7 @@ PYTHON: dict[str, tuple[str, ...]] = {
     ),
     **{f"gradtool.engine.questions.{question}": () for question in sorted(QUESTIONS.values())},
     "gradtool.engine.request.options.Cuts": (),
-    "gradtool.engine.core.answered.Answered": ("data", "findings"),
+    "gradtool.engine.core.answer.Answered": ("data", "findings"),
     "gradtool.engine.core.result.Result": ("show", "save", "to_pandas"),
     "gradtool.viz.picture.Picture": ("show", "save", "text", "html", "svg", "png", "pdf", "dot", "json", "mermaid"),
     "gradtool.paddle.Tensor": (

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradtool.engine.core.answered import Answered
+from gradtool.engine.core.answer import Answered
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.core.wording import NOTHING
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gradtool.engine.kinds.telling import points_done
+from gradtool.engine.kinds.run_notes import points_done
 from gradtool.engine.request.limits import LOADING
 from gradtool.engine.request.request import Request
 from gradtool.engine.sweeps import axes

@@ -16,7 +16,7 @@ from ..executor.scope import global_scope
 from ..ir.variable import Variable
 from ..runs.recorder import Recorder
 from ..view.graph import FORWARD
-from . import checking, retold
+from . import backend_replay, checking
 from . import profile as timing
 from . import stats as health
 from .coverage import FORWARD_IS_OVER, Coverage
@@ -124,14 +124,14 @@ def gradcheck(
             "gradcheck: the run that computed this Tensor is over.",
             hint="pass a function that computes it, so that the run can be written down",
         )
-    with retold.note_computation():
+    with backend_replay.note_computation():
         return _compare(model, feed, order, seed)
 
 
 def _compare(model: Any, feed: Mapping[str, Any] | None, order: int, seed: int) -> GradcheckStory:
     """The gradients of a function that computes a loss, or of a program's, compared with differences."""
     recorder = Recorder()
-    with retold.hear(None), recorder.record():
+    with backend_replay.hear(None), recorder.record():
         loss = compute_loss(model)
     if isinstance(loss, Variable):
         program = loss.block.program

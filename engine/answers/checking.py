@@ -27,7 +27,7 @@ from ..runs.recorder import Recorder
 from ..runs.repeating import CANNOT, find_unrepeated
 from ..runs.timeline import Timeline
 from ..view.graph import FORWARD
-from . import gradcheck, kinks, magnitudes, own_rules, retold
+from . import backend_replay, gradcheck, kinks, magnitudes, own_rules
 from .arithmetic import ArrayArithmetic
 from .double import Double
 from .double_compiled import CompiledDouble
@@ -218,7 +218,7 @@ def differentiate(
     Of such rules: what arrived there, and the type and line of their operators.
 
     Args:
-        settled: from gradients of a pass, those to be checked; see :class:`.retold.Telling`.
+        settled: from gradients of a pass, those to be checked; see :class:`.backend_replay.Telling`.
     """
     arriving: list[Array] = []
     written: list[tuple[str, Location]] = []
@@ -278,9 +278,9 @@ def check_loss(
     leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
     read = {leaf: run.store.get(numbers[-1]) for run in reversed(runs) for leaf, numbers in run.leaves.items()}
     missing = [leaf for leaf in leaves if leaf not in read]
-    with retold.hear(None) as telling:
+    with backend_replay.hear(None) as telling:
         first, seconds, along, arriving, written = differentiate(roots, weights, leaves, order, rng, telling.settle)
-    device = current() if current().compiles and retold.noting_now() is not None else None
+    device = current() if current().compiles and backend_replay.noting_now() is not None else None
     own = [n for n in nodes if own_rules.is_own(n)]
     behind = own_rules.leaves_of(own)
     places = TapeValues(recorder, nodes, roots)

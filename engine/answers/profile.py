@@ -34,7 +34,7 @@ from ..runs.repeating import REFUSED, describe, reason_of
 from ..runs.timeline import Entry
 from ..view import from_program, from_tape
 from ..view.graph import BACKWARD, FORWARD
-from . import retold
+from . import backend_replay
 from .events import ALL, Adapter, Begin, BlockRun, End, Inside, OpEvent, part_of
 from .under_watch import watch_program, watch_tape
 
@@ -442,10 +442,10 @@ def profile_recorded(start: Start, clock: Clock, repeats: int) -> bool:
 
     It becomes one program there; its first run is not measured.
     """
-    if retold.noting_now() is None:
+    if backend_replay.noting_now() is None:
         return False
-    with retold.hear(None) as telling:
-        assert isinstance(telling, retold.Retelling)
+    with backend_replay.hear(None) as telling:
+        assert isinstance(telling, backend_replay.Retelling)
         number = telling.number(start.loss.array)
         if telling.holds(number):
             _time_pass(telling, number, clock, repeats)
@@ -455,7 +455,7 @@ def profile_recorded(start: Start, clock: Clock, repeats: int) -> bool:
     return True
 
 
-def _time_pass(telling: retold.Retelling, loss: int | None, clock: Clock, repeats: int) -> None:
+def _time_pass(telling: backend_replay.Retelling, loss: int | None, clock: Clock, repeats: int) -> None:
     """Measure the pass that is over, from the loss of that number."""
     told = telling.took(loss, repeats + 1)
     next(told, None)

@@ -20,7 +20,7 @@ from ..eager.tensor import Leaf, Tensor
 from ..executor.executor import Executor
 from ..ir.program import Program
 from ..ir.variable import Variable
-from . import retold
+from . import backend_replay
 from .events import Adapter, Begin, Listener, Quiet
 
 
@@ -39,7 +39,7 @@ def watch_tape(loss: Tensor | Start, listener: Listener, order: int = 1) -> dict
     _check_order(order)
     start = Start.of(loss)
     expect_recorded(start.loss, start.loss.name)
-    with retold.hear(listener) as telling:
+    with backend_replay.hear(listener) as telling:
         work = start.begin(create_graph=order > 1)
         work.run()
         if order > 1:
@@ -145,7 +145,7 @@ def any_model(
     loss = None
     for _ in range(steps):
         passes = Passes(listener)
-        with live.listen(), retold.hear(passes) as telling:
+        with live.listen(), backend_replay.hear(passes) as telling:
             returned = model()
             telling.finish()
         loss = _loss_in(returned, differentiated=not passes.count)

@@ -10,7 +10,7 @@ from ..core.spec import DType, dtype
 from ..ops import rare, types
 from ..ops.opdef import Array, OpDef, Operand, specs_of
 from ..ops.registry import get_by_type
-from .unusual import explain_failure
+from .rare_calls import explain_failure
 
 if TYPE_CHECKING:
     from .recipe import BoundOp

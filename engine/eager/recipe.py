@@ -24,9 +24,9 @@ from . import mode
 from .fitting import Fit, kind_of
 from .look_ups import LOOK_UP, rows_for_leaves
 from .mode import enable_grad, grad_enabled
+from .rare_calls import apart, cause, explain_failure, is_of
 from .tape import each, keys
 from .tensor import Tensor, array_of
-from .unusual import apart, cause, explain_failure, is_of
 from .written import compile_pull, compile_record
 
 _frame_at = sys._getframe
@@ -211,7 +211,7 @@ def _report_kernel(call: BoundOp, kernel: Callable[..., Any]) -> Callable[..., A
 
 
 def _as_held(result: Any, arrays: Sequence[Any], shares: bool) -> Any:
-    """A result of a kernel as its tensor will hold it, whatever ``unusual.settled`` would make of it.
+    """A result of a kernel as its tensor will hold it, whatever ``rare_calls.settled`` would make of it.
 
     Args:
         shares: whether the result is an operand's storage on purpose.

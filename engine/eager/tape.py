@@ -21,9 +21,9 @@ from ..core.spec import TensorSpec
 from ..kernels.backend import Backend
 from ..ops.opdef import OpDef, Operand
 from ..ops.readings import flatten
-from .aside import copy_of
 from .saved import PackedValue, unpack
 from .tensor import Leaf, Tensor
+from .tensor_copies import copy_of
 
 if TYPE_CHECKING:
     from .recipe import BoundOp

@@ -22,7 +22,7 @@ from ..core.spec import dtype as dtype_of
 from ..core.value import AnyTensor
 from ..core.vocabulary import current
 from ..ops.readings import Arithmetic
-from .leaving import ToPython
+from .exports import ToPython
 from .mode import is_grad_enabled
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ gradient kernel. On small tensors the loops over slots and reads that say so cos
 closure over functions that read one slot each, ``pull`` alone takes 0.8 to 1.1 µs in place of 0.14. So the loops are
 run once for an operator, when it is first used, and leave the two functions as source text with one line per slot (as
 ``dataclasses`` does for ``__init__``), which tracebacks show. Calls under ``saved_tensors_hooks`` and passes that are
-recorded themselves do take the loops (``unusual.py``, ``backward.py``).
+recorded themselves do take the loops (``rare_calls.py``, ``backward.py``).
 
 ``record_text.py`` and ``pull_text.py`` write the texts, ``slots.py`` has the names and expressions in them. What else
 the texts name is here.
@@ -27,12 +27,12 @@ from ..kernels import quiet
 from .fitting import fit_kernel
 from .mode import grad_enabled
 from .pull_text import pull_text
+from .rare_calls import GHOST_FROM, cause, explain_failure, ghost, record_by_loops, settle_result, slim, versions_of
 from .record_text import record_text
 from .saved import packed, packing
 from .slots import Slots
 from .tape import FORM_BELOW, GradNode, keys, note_site
 from .tensor import IDLE, Tensor
-from .unusual import GHOST_FROM, cause, explain_failure, ghost, record_by_loops, settle_result, slim, versions_of
 
 if TYPE_CHECKING:
     from .recipe import Recipe

@@ -339,7 +339,7 @@ class Overlay(PathLayer):
         subject = None if isinstance(path, bytes) else self._subject(path)
         if subject is None or self._names(subject) is None:
             return real.scandir(path)
-        from .listed import DirectoryEntries, DirectoryEntry
+        from .dir_entries import DirectoryEntries, DirectoryEntry
 
         return DirectoryEntries([DirectoryEntry(name, os.path.join(subject, name)) for name in self._listdir(subject)])
 

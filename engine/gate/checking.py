@@ -13,7 +13,7 @@ from ..core.command_errors import CommandError, ModelError
 from ..core.errors import GradtoolError
 from ..core.source import is_installed
 from ..request.request import Request
-from ..script import imports, interrupting, showing
+from ..script import imports, interrupting, model_output
 from ..script.users_code import error_line, stack_of
 from . import failures, rules, waivers
 from .causes import roots
@@ -50,7 +50,7 @@ def findings(
 
 def judge_evidence(evidence: Evidence, selection: Selection) -> list[Finding]:
     """Return the findings in a model that there is evidence of; as :func:`findings`."""
-    with contextlib.closing(evidence), showing.once():
+    with contextlib.closing(evidence), model_output.once():
         found = [_weigh(f, selection) for f in _find(evidence, selection)]
         return roots([replace(f, scope=evidence.scope) for f in found])
 
@@ -113,7 +113,7 @@ def _check_evidence(
     evidence: Evidence, job: Job, strict: bool, read: Callable[[Evidence], None] | None = None
 ) -> tuple[CheckedModel, dict[str, str]]:
     subject = job.subject
-    with imports.guard_imports() as guard, contextlib.closing(evidence), showing.once():
+    with imports.guard_imports() as guard, contextlib.closing(evidence), model_output.once():
         guard.origins.clear()
         if read is not None:
             read(evidence)

@@ -14,12 +14,12 @@ from ..answers.stats import Line, StatsStory
 from ..answers.training.one_batch import OneBatch
 from ..answers.why.answers import Answer
 from ..core.command_errors import CommandError, ModelError, describe_failure
+from ..core.deviations import sentence
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
-from ..core.otherwise import sentence
 from ..data import words
 from ..kinds.model import Model
-from ..kinds.others import Other
+from ..kinds.other_losses import Other
 from ..kinds.watched_part import WatchedPart
 from ..questions.first_steps import FirstSteps, one_batch
 from ..questions.gradcheck import Comparison, Gradcheck

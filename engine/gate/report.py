@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..kinds.watched_part import WatchedPart
 from .finding import EXTERNAL, IN_SOURCE, Finding, Severity, Suppressed
 from .rule import Rule

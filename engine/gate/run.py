@@ -12,7 +12,7 @@ from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import Notes
 from ..kinds.model import About, Model
-from ..kinds.telling import scope_of
+from ..kinds.run_notes import scope_of
 from ..loading import loader, opening, untouched
 from ..questions.first_steps import FirstSteps, watch_first_steps
 from ..questions.growing import Growing, watch_growth
@@ -22,7 +22,7 @@ from ..questions.over_time import Listening, OverTime, Training
 from ..questions.saved import Kept, Saved
 from ..questions.why import Why
 from ..request.request import Request
-from ..script import showing
+from ..script import model_output
 from ..script.loaded import Loaded
 
 A = TypeVar("A")
@@ -145,7 +145,7 @@ class Run:
     def _read(self, answer: Callable[[Loaded], A]) -> A:
         assert not self.closed
         try:
-            with untouched.restore_programs(self.left), showing.mute():
+            with untouched.restore_programs(self.left), model_output.mute():
                 return answer(self.left)
         except (CommandError, GradtoolError):
             if self.left.calls.interrupted:

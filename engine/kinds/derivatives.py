@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.answered import Answered
+from ..core.answer import Answered
 from .gradients import GradientRow
 from .model import About
 

@@ -12,7 +12,7 @@ from ..answers.numbers import Numbers
 from ..answers.why.reasons import FROZEN, Reason
 from ..answers.why.statistics import LABEL as STATISTICS
 from ..answers.why.verdicts import Verdict
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.source import Place
 from ..ir.operator import Operator
 from ..ir.variable import Variable

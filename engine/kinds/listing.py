@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.source import Place
 from .model import About
 

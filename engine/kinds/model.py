@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .gradients import GradientTable
     from .listing import Listing
     from .names import Names
-    from .others import Other
+    from .other_losses import Other
     from .selection import SelectorForms
     from .spots import Spots
 

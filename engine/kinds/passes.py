@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core import source
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.source import Location
 from ..request.request import Request
 from ..script.calls import PassCall
 from ..script.loaded import Loaded
-from . import telling
+from . import run_notes
 from .model import About
-from .others import Other
+from .other_losses import Other
 
 GRAD = "grad"
 """Calls that compute what goes into a loss as a rule; a later step may have overwritten what they need."""
@@ -105,13 +105,13 @@ def calls_of(left: Loaded, request: Request) -> CallList:
             left.name,
             "static" if left.calls.appended else "eager",
             request.words(),
-            scope=telling.scope_of(left),
+            scope=run_notes.scope_of(left),
         ),
         _lines(left),
         len(left.calls.every),
         _target_number(left),
         left.calls.stopped,
-        "" if left.calls.stopped is None else telling.describe_stop(left.calls)[1],
+        "" if left.calls.stopped is None else run_notes.describe_stop(left.calls)[1],
         left.calls.stopped is not None and not (left.calls.interrupted or left.calls.is_cut),
     )
 

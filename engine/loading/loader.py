@@ -20,8 +20,8 @@ from gradtool.paddle import _alias
 from gradtool.paddle.utils import unique_name
 
 from .. import importers
-from ..answers import retold
-from ..core import otherwise, source, state, watch
+from ..answers import backend_replay
+from ..core import deviations, source, state, watch
 from ..core.command_errors import CommandError, ModelError, ScriptExit
 from ..core.errors import FileFormatError, GradtoolError, UninitializedError
 from ..core.notes import SILENT, Notes
@@ -35,16 +35,16 @@ from ..files.overlay import Overlay, activate
 from ..ir import default
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..kinds import telling
+from ..kinds import run_notes
 from ..recorders.real_paddle import running as real
 from ..request.limits import ENOUGH, PATIENCE
 from ..request.request import Request
 from ..script import cells as notebooks
-from ..script import effects, imports, scripts, seeds, sessions, showing, surroundings
+from ..script import effects, imports, model_output, process_state, scripts, seeds, sessions
 from ..script.attributes import is_a
 from ..script.calls import PassCalls, Stopped
+from ..script.exit_functions import run_exit_functions
 from ..script.interrupting import interruptible
-from ..script.leaving import run_exit_functions
 from ..script.loaded import MODULE, Loaded
 from ..script.users_code import call, compile_file, execute
 from . import entries, open_sizes, targets
@@ -87,7 +87,7 @@ def run_model(request: Request, notes: Notes = SILENT, enough: Callable[[], bool
         calls = PassCalls(request.backward, steps or ENOUGH, PATIENCE if steps is None else None, enough=enough)
         journal = stack.enter_context(_journal(request)) if request.record.journal else None
         loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
-        loaded.otherwise = stack.enter_context(otherwise.watch_run())
+        loaded.otherwise = stack.enter_context(deviations.watch_run())
         for watching in (
             state.appended.watch(calls.note_append),
             state.derived.watch(calls.note_gradients),
@@ -103,18 +103,18 @@ def run_model(request: Request, notes: Notes = SILENT, enough: Callable[[], bool
             stack.enter_context(watching)
         if target.saved is not None:
             _import(loaded, target.saved, target, request, notes)
-            telling.stand_ins(loaded, notes)
+            run_notes.stand_ins(loaded, notes)
             stack.enter_context(_values_wanted())
         else:
-            stack.enter_context(showing.run_of(target.shown))
+            stack.enter_context(model_output.run_of(target.shown))
             stack.enter_context(_note_computation(loaded, target, request, notes))
         calls.over = True
         if request.inputs.arrays is not None and loaded.error is None:
             entries.must_take(loaded, request)
-        telling.stop(loaded, notes)
-        telling.absent(loaded, absent, notes)
-        telling.elsewhere(loaded, notes)
-        telling.tell_otherwise(loaded, notes)
+        run_notes.stop(loaded, notes)
+        run_notes.absent(loaded, absent, notes)
+        run_notes.elsewhere(loaded, notes)
+        run_notes.tell_otherwise(loaded, notes)
         try:
             yield loaded
         except (CommandError, GradtoolError):
@@ -126,10 +126,10 @@ def run_model(request: Request, notes: Notes = SILENT, enough: Callable[[], bool
         for read in _readers.get():
             read(loaded)
         if not request.record.post_mortem:
-            telling.error(loaded, notes)
+            run_notes.error(loaded, notes)
         if overlay is not None:
-            telling.files(loaded, overlay, notes)
-            telling.processes(loaded, target.file, notes)
+            run_notes.files(loaded, overlay, notes)
+            run_notes.processes(loaded, target.file, notes)
 
 
 _readers: ContextVar[tuple[Callable[[Loaded], None], ...]] = ContextVar("gradtool_readers_at_end", default=())
@@ -143,14 +143,14 @@ def read_at_end(reader: Callable[[Loaded], None]) -> contextlib.AbstractContextM
 @contextlib.contextmanager
 def _note_computation(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iterator[None]:
     """Run the file, with what it computes noted for a backend that compiles, unless who asks listens himself."""
-    listened = retold.noting_now() is not None
-    with retold.note_computation() as retelling:
+    listened = backend_replay.noting_now() is not None
+    with backend_replay.note_computation() as retelling:
         with contextlib.ExitStack() as stack:
             with watch.watch(None if listened else retelling):
                 stack.enter_context(_run(loaded, target, request, notes))
             yield
         if retelling is not None:
-            telling.users_own(loaded, retelling.own, notes)
+            run_notes.users_own(loaded, retelling.own, notes)
 
 
 @contextlib.contextmanager
@@ -184,7 +184,7 @@ def _note_failure(loaded: Loaded, failed: Exception | None, request: Request) ->
         return
     if not isinstance(failed, GradtoolError) or not request.record.unfinished:
         raise failed
-    telling.explain(failed, request)
+    run_notes.explain(failed, request)
     loaded.error = failed
 
 
@@ -230,7 +230,7 @@ def _watch_file(
     except (ModelError, GradtoolError) as error:
         if not _is_done(loaded, request, error):
             loaded.error = error
-            telling.explain(error, request)
+            run_notes.explain(error, request)
             if not request.record.unfinished and not request.record.post_mortem:
                 raise
     except Stopped:
@@ -338,7 +338,7 @@ def _replay(loaded: Loaded, read: Callable[[], Any], target: Target, request: Re
         raise
     except (ModelError, GradtoolError) as error:
         loaded.error = error
-        telling.explain(error, request)
+        run_notes.explain(error, request)
         if not request.record.unfinished and not request.record.post_mortem:
             raise
     except Stopped:
@@ -426,7 +426,7 @@ def _environment(request: Request, target: Target, absent: list[str]) -> Iterato
         source.full_stacks(request.record.full_stacks),
         keep_graphs(),
         state.keep_state(),
-        surroundings.keep(),
+        process_state.keep(),
         seeds.seed_modules(request.run.seed),
         imports.model_imports(target.folder, absent) if target.folder is not None else imports.guard_imports(),
     ):

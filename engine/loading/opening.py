@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ..kinds.model import Model
 from ..kinds.passes import others
 from ..kinds.program.model import ProgramModel
+from ..kinds.run_notes import scope_of
 from ..kinds.tape.model import TapeModel
-from ..kinds.telling import scope_of
 from ..request.request import Request
 from ..runs.recorder import Recorder
 from ..script.loaded import Loaded

@@ -10,13 +10,13 @@ from ..answers.diff import golden
 from ..answers.diff.divergence import Divergence, divergence
 from ..answers.diff.outline import Outline
 from ..answers.diff.structure import Change, GraphDifference, difference
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..core.wording import count
 from ..kernels import choice
-from ..kinds.others import Other
+from ..kinds.other_losses import Other
 from ..loading import revisions
 from ..request.options import Cuts, Debug
 from ..request.request import Request

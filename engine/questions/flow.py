@@ -12,7 +12,7 @@ import numpy as np
 from ..answers.flow.between import Index, ValueInfluence, find_influence
 from ..answers.flow.spread import upstream
 from ..core import watch
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.command_errors import CommandError, unknown
 from ..core.notes import SILENT, Notes
 from ..kinds.layer_calls import LayerCalls

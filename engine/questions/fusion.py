@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..answers.fused import FusedStory
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
 from ..kinds.model import About, Model
 from .question import Question

@@ -9,7 +9,7 @@ from typing import ClassVar
 from ..answers import rounding
 from ..answers.gradcheck import OK, GradcheckStory, LeafCheck
 from ..core import watch
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes

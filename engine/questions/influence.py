@@ -14,7 +14,7 @@ from ..answers.flow import inputs, labels, next_steps, order, randomness, sample
 from ..answers.flow.fact import Fact, FactKind, FlowStory
 from ..answers.flow.probe import Probe
 from ..core import watch
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.command_errors import CommandError, ModelError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes

@@ -10,14 +10,14 @@ from ..answers import magnitudes
 from ..answers.coverage import Coverage
 from ..answers.nan import Hunt, NanStory
 from ..core import watch
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
 from ..core.wording import count
 from ..eager.tensor import Tensor
 from ..kinds.model import About, Model
 from ..kinds.names import Names
-from ..kinds.telling import scope_of
+from ..kinds.run_notes import scope_of
 from ..loading import loader, opening
 from ..request.request import Request
 from ..script import users_code

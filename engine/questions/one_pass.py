@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from ..answers import retold
+from ..answers import backend_replay
+from ..answers.backend_replay import Telling
 from ..answers.events import Listener
 from ..answers.one_pass import OnePass
-from ..answers.retold import Telling
 from ..core import state
 from ..request.limits import EACH
 from ..request.request import Request
@@ -33,9 +33,9 @@ def number_of(request: Request) -> int | None:
 def listen(listener: Listener, number: int | None) -> Iterator[Telling]:
     """Tell *listener* what is computed inside, of all passes or of the one of that *number*."""
     if number is None:
-        with retold.hear(listener) as telling:
+        with backend_replay.hear(listener) as telling:
             yield telling
         return
     one = OnePass(listener, number)
-    with retold.hear(one) as telling, state.passes.listen(telling.defer(one.began)):
+    with backend_replay.hear(one) as telling, state.passes.listen(telling.defer(one.began)):
         yield telling

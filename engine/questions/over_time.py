@@ -14,13 +14,13 @@ from ..answers.over_time.history import History, HistoryPoint, Track, TrainingSt
 from ..answers.over_time.of_programs import ProgramCourse
 from ..answers.over_time.of_tape import TapeCourse
 from ..core import source
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
 from ..core.source import Location
 from ..core.vocabulary import current
 from ..eager.tensor import Tensor
-from ..kinds import telling
+from ..kinds import run_notes
 from ..kinds.model import About, Model
 from ..kinds.passes import GRAD
 from ..loading import loader
@@ -132,7 +132,7 @@ def _end(left: Loaded) -> str:
     """Return the message about how the script ended, if that was not at its end."""
     if left.error is not None:
         return str(left.error).splitlines()[0]
-    return "" if left.calls.stopped is None else "; ".join(telling.describe_stop(left.calls))
+    return "" if left.calls.stopped is None else "; ".join(run_notes.describe_stop(left.calls))
 
 
 def _named_tensors() -> Iterator[tuple[str, Tensor]]:
@@ -207,7 +207,7 @@ class OverTime(Question[Training]):
             if not history.steps:
                 _must_not_have_asked(left)
             mode = "static" if history.static else "eager"
-            return self.training(About(left.name, mode, request.words(), scope=telling.scope_of(left)), history)
+            return self.training(About(left.name, mode, request.words(), scope=run_notes.scope_of(left)), history)
 
     def training(self, about: About, history: History) -> Training:
         """The answer about a training that was listened to.

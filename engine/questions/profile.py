@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..answers.profile import Calls, ProfileStory
 from ..core import watch
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
 from ..kinds.model import About, Model
 from ..loading import loader, opening

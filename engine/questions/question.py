@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from ..core.notes import SILENT, Notes
 from ..kinds.model import Model
-from ..kinds.telling import pass_before
+from ..kinds.run_notes import pass_before
 from ..loading import loader, opening
 from ..request.options import taken_out
 from ..request.request import Request

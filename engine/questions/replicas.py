@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 
 from ..answers.replicas import comparing
 from ..core.across import asked
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
 from ..core.vocabulary import Vocabulary, current

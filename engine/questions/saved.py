@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ..answers import retold, under_watch
+from ..answers import backend_replay, under_watch
 from ..answers.saved import Keeper, SavedStory, mark_leaves
 from ..core import watch
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
 from ..kinds.model import About, Model
 from ..kinds.names import Names
@@ -46,7 +46,7 @@ class Saved(Question[Kept]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Kept:
         """As in the base; the file is watched while it runs."""
-        with retold.as_it_was(), self.listen(request) as answer, loader.run_model(request, notes) as left:
+        with backend_replay.as_it_was(), self.listen(request) as answer, loader.run_model(request, notes) as left:
             return answer(left, notes)
 
     @contextlib.contextmanager
@@ -68,7 +68,7 @@ class Saved(Question[Kept]):
                 return Kept(model.about, keeper.story(), model.names(), number)
 
         with contextlib.ExitStack() as stack:
-            with retold.as_it_was():  # other readers of the same run may want what the backend computes
+            with backend_replay.as_it_was():  # other readers of the same run may want what the backend computes
                 stack.enter_context(listen(passes, number))
             stack.enter_context(mark_leaves())
             yield answer

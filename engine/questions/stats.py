@@ -12,7 +12,7 @@ from ..answers import numbers
 from ..answers.stats import Gatherer, Line, StatsStory
 from ..answers.why.answers import Answer
 from ..answers.why.verdicts import BY_STRUCTURE, Aspect, Verdict
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
 from ..kinds.model import About, Model
 from ..kinds.names import Names

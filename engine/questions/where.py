@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
 from ..kinds.model import About, Model
 from ..kinds.spots import OperatorSpot

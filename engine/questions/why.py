@@ -15,7 +15,7 @@ from ..answers.why.dropped import DroppedResult
 from ..answers.why.failures import explain_failure
 from ..answers.why.lost import LostUse
 from ..answers.why.terms import LostTerm
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes

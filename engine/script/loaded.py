@@ -42,7 +42,7 @@ class Loaded:
         loss: of a program from a file, where it is not one of those that the file says.
         outputs: the names of what a program from a file computes, where the file says that.
         taken: the names of those arrays that the function was called with.
-        otherwise: what ran otherwise than without gradtool, see ``engine/core/otherwise.py``.
+        otherwise: what ran otherwise than without gradtool, see ``engine/core/deviations.py``.
         modules: the names of the user's own modules, by how many modules and parameters there were.
         by_graph: of a loss that a running framework computed unheard, answers about its leaves from the graph alone.
     """

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..core.answered import Answered
+from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from . import subset as subsets
 from .axes import Axes

@@ -54,7 +54,7 @@ def view_branches(
     """The picture of *tape* and of *calls* beside it.
 
     Args:
-        calls: as :func:`~gradtool.engine.view.beside.find_detached_calls` chooses them.
+        calls: as :func:`~gradtool.engine.view.unrecorded_calls.find_detached_calls` chooses them.
         depends: the numbers of the values that the loss depends on.
         named: names for tensors, such as Python names.
         loose: parameters that are shown even where no operator of the picture reads them.

@@ -10,7 +10,6 @@ from ..core import assigned, names, source
 from ..core.collector import pause_gc
 from ..core.spec import TensorSpec
 from ..core.vocabulary import add_suffix
-from ..eager.aside import original
 from ..eager.parameter import parameters_at
 from ..eager.recorded import (
     Input,
@@ -26,6 +25,7 @@ from ..eager.recorded import (
 )
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
+from ..eager.tensor_copies import original
 from .graph import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
 from .scopes import fill_layers
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradtool import paddle
-from gradtool.engine.answers import magnitudes, retold
+from gradtool.engine.answers import backend_replay, magnitudes
 from gradtool.engine.answers.events import Adapter, OpEvent
 from gradtool.engine.core import watch
 from gradtool.engine.kernels import choice
@@ -52,11 +52,11 @@ def compared(name: str) -> Compared:
         _alias.active(),
         choice.use_backend("jax"),
         watch.watch(Adapter(_operators(here))),
-        retold.hear(_operators(there)) as telling,
+        backend_replay.hear(_operators(there)) as telling,
     ):
         measured(name, paddle)
         telling.finish()
-    assert isinstance(telling, retold.Retelling)
+    assert isinstance(telling, backend_replay.Retelling)
     outcome.operators, outcome.computed, outcome.own = len(here), telling.computed, [*telling.own]
     for a, b in zip(here, there, strict=True):
         assert (a.type, a.part, a.loc) == (b.type, b.part, b.loc)

@@ -11,7 +11,7 @@ import pytest
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import FileFormatError, GradtoolError
 from gradtool.engine.files import container
-from gradtool.engine.kinds import telling
+from gradtool.engine.kinds import run_notes
 from gradtool.engine.loading import loader
 from gradtool.engine.loading.opening import open_model
 from gradtool.engine.questions.why import Why
@@ -96,7 +96,7 @@ def test_a_run_that_was_stopped_while_it_was_recorded_says_so(tmp_path, seconds,
         texts["events"] = json.dumps(written)
         (tmp_path / name).write_bytes(b"".join(map(bytes, container.pieces(arrays, texts))))
         with loader.run_model(Request(str(tmp_path / name))) as left:
-            told = telling.describe_end(left)
+            told = run_notes.describe_end(left)
         after = time if written is not events else ""
         where = f"r_accumulation.py:{left.calls.stopped[0][1]}"
         assert told == f"{name} was stopped at {where} after {after}{passes} backward passes; the recording ends there"

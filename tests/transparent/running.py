@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradtool.engine.core.otherwise import OTHERWISE
+from gradtool.engine.core.deviations import OTHERWISE
 
 from . import staging
 from .staging import ROOT, Script

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from gradtool.engine.core.otherwise import OTHERWISE
+from gradtool.engine.core.deviations import OTHERWISE
 
 from .running import PLAIN, QUESTIONS, UNCOMPILED, Outcome, Runner, compare, peer_of
 from .staging import Script, recorded, scripts, spread

@@ -22,7 +22,7 @@ from gradtool.engine.questions.over_time import Training
 from gradtool.engine.questions.stats import Sizes
 from gradtool.engine.request.request import Request
 
-from ..views import backward, nan, others
+from ..views import backward, nan, other_losses
 from ..views.view import Table, View
 from .findings import Findings
 
@@ -235,7 +235,7 @@ def _scope_lines(told: Findings, words: Sequence[str]) -> list[str]:
         story = births.story
         checked = ", ".join(f"{n} {part}" for part, n in story.checked.items() if n)
         looked.append(f"NaN and infinity in {checked} tensors of {nan.search_note(story, births.number)}")
-    return [*looked, *others.other_passes(told.others, words)]
+    return [*looked, *other_losses.other_passes(told.others, words)]
 
 
 def _pass(told: Findings) -> str:
@@ -268,7 +268,7 @@ def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:
             yield f"NaN and infinity after backward pass {births.story.steps}, where the first was born"
     yield from told.stop
     # Where the rules could not look at one, they say so.
-    yield from others.not_looked_at([other for other in told.others if other.refused is None], "why", words)
+    yield from other_losses.not_looked_at([other for other in told.others if other.refused is None], "why", words)
     if told.raised:
         yield "what would have come after the error"
     yield f"whether the gradients are right: {command_line('gradtool', 'gradcheck', *words)}"

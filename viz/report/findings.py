@@ -14,7 +14,7 @@ from gradtool.engine.answers.nan import Hunt
 from gradtool.engine.answers.stats import Gatherer
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import watch
-from gradtool.engine.core.answered import Answered
+from gradtool.engine.core.answer import Answered
 from gradtool.engine.core.command_errors import CommandError, describe_failure
 from gradtool.engine.core.errors import GradientError
 from gradtool.engine.core.notes import SILENT, Notes
@@ -29,11 +29,11 @@ from gradtool.engine.gate.policy import Policy
 from gradtool.engine.gate.report import UNCHECKED, Report
 from gradtool.engine.gate.selection import Selection
 from gradtool.engine.gate.subject import Subject
-from gradtool.engine.kinds import telling
+from gradtool.engine.kinds import run_notes
 from gradtool.engine.kinds.gradients import GradientTable
 from gradtool.engine.kinds.model import About, Model
 from gradtool.engine.kinds.names import Names
-from gradtool.engine.kinds.others import Other
+from gradtool.engine.kinds.other_losses import Other
 from gradtool.engine.kinds.passes import CallList, calls_of
 from gradtool.engine.kinds.spots import OperatorSpot
 from gradtool.engine.kinds.watched_part import WatchedPart
@@ -275,7 +275,7 @@ def _page(evidence: Evidence, left: Loaded, inquiry: Inquiry, notes: Noting) -> 
     """Return the answers of a run, with what pictures are made of."""
     answers, run = evidence.early_answers, evidence.run
     if answers.failure is None:
-        telling.error(left, notes)
+        run_notes.error(left, notes)
     model = None if answers.failure is not None else run.model()
     case = Opened(answers.about, answers.loss, None, False, answers.failure, model, run.error, left, run.history)
     told = find_in_case(case, None, inquiry, notes, evidence)
@@ -303,7 +303,7 @@ def find_in_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
 def _add_passes(told: Findings, case: Opened, request: Request) -> None:
     """Add the passes of the file, its other losses and its steps."""
     assert case.left is not None
-    told.scope = telling.scope_of(case.left)
+    told.scope = run_notes.scope_of(case.left)
     calls = None if case.left.live else calls_of(case.left, request)
     told.calls = calls if calls is None or _is_asked(case) else replace(calls, asked=None)
     if case.model is not None:

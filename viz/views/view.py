@@ -121,9 +121,9 @@ def other_losses(about: About, command: str) -> tuple[list[str], list[dict[str, 
     """
     if not about.others:
         return [], []
-    from . import others
+    from . import other_losses
 
-    return others.lines(about, command), [other.data() for other in about.others]
+    return other_losses.lines(about, command), [other.data() for other in about.others]
 
 
 def failure_lines(failure: Answer | None) -> list[str]:

@@ -10,7 +10,7 @@ from ...eager.journal import Call, Journal
 from ...eager.start import Start
 from ...eager.tape import GradNode, each
 from ...eager.tensor import Keep, Tensor
-from .. import retold
+from .. import backend_replay
 from ..differentiated import DifferentiatedOperator
 from . import callers
 from .slopes import Slopes, Visit
@@ -62,7 +62,7 @@ def sweep_tape(
         )
 
     work = start.begin(constants=[t.tape_place() for t in constants])
-    retold.sweep(work, look)
+    backend_replay.sweep(work, look)
     return slopes
 
 

@@ -12,7 +12,7 @@ from ...core.notes import SILENT, Notes
 from ...ir.variable import Variable
 from ...request.options import WhyOptions
 from ...script.calls import PassCall
-from .. import telling
+from .. import run_notes
 from . import feeds
 from .model import ProgramModel
 from .wanted import find_wanted
@@ -52,7 +52,7 @@ def _runner(model: ProgramModel, asked: WhyOptions, notes: Notes) -> Callable[[S
         program = fetch[0].block.program if fetch else model.program
         same = dataclasses.replace(model, program=program)
         taker = next(takers, SILENT)
-        telling.rules_on_the_reference(asked.backend, taker)
+        run_notes.rules_on_the_reference(asked.backend, taker)
         return feeds.run(same, fetch, asked.feed, taker, asked.backend)
 
     return run

@@ -11,9 +11,9 @@ from ...core.source import Location
 from ...eager.journal import Journal
 from ...eager.tensor import Tensor
 from ...request.options import Cuts
-from ...view.beside import find_detached_calls
 from ...view.branches import view_branches
 from ...view.graph import BACKWARD, FORWARD, OP, GraphView
+from ...view.unrecorded_calls import find_detached_calls
 from ..model import ModelGraph
 from .gradients import explain
 from .model import TapeModel, record_graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...answers import retold
+from ...answers import backend_replay
 from ...answers.numbers import Numbers
 from ...answers.why.of_journal import JournalReasons, NamedTensor, explain_tensors
 from ...answers.why.statistics import LABEL as STATISTICS
@@ -187,7 +187,7 @@ def _is_reached(t: Tensor, inside: set[Any]) -> bool:
 def _gradients(model: TapeModel, wanted: Sequence[Tensor], constants: Sequence[Tensor]) -> dict[Tensor, Any]:
     """The gradients of one pass that is run for them, as arrays of what gets one."""
     try:
-        with retold.hear(None) as telling:
+        with backend_replay.hear(None) as telling:
             gradients: list[Tensor | None] = model.call(
                 sweeping.grad,
                 model.start.roots,

@@ -23,7 +23,7 @@ from ...script.attributes import is_a
 from ...script.calls import PassCall
 from ...script.loaded import Loaded
 from ...script.shares import LeafShare
-from .. import telling
+from .. import run_notes
 from ..model import Model, Refusal
 from ..origins import Origin
 
@@ -305,7 +305,7 @@ class TapeModel(Model):
 
     def describe_compilation(self, table: GradientTable, feed: str | None) -> list[str]:
         """As in the base."""
-        return [telling.backend_note()] if telling.is_left_to_another() else []
+        return [run_notes.backend_note()] if run_notes.is_left_to_another() else []
 
 
 def record_graph(model: TapeModel) -> TapeGraph:

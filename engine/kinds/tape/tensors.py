@@ -19,12 +19,12 @@ from ...core import source
 from ...core.source import Location
 from ...core.state import made
 from ...core.watch import pause_watchers
-from ...eager.aside import original
 from ...eager.journal import Journal
 from ...eager.parameter import ParameterRecord, TensorParameter, parameters_at
 from ...eager.recorded import inputs_of, leaf_tensors
 from ...eager.tape import GradNode
 from ...eager.tensor import Leaf, Tensor
+from ...eager.tensor_copies import original
 from ...script import paths
 from ...script.attributes import is_a
 from ...script.births import free, local_of, path_of

@@ -10,9 +10,9 @@ import numpy as np
 from gradtool.engine.core import watch
 from gradtool.engine.core.source import Location
 from gradtool.engine.core.spec import float32, float64
+from gradtool.engine.eager.rare_calls import cause, explain_failure
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.tensor import writes
-from gradtool.engine.eager.unusual import cause, explain_failure
 from gradtool.engine.kernels import quiet
 from gradtool.engine.ops.opdef import OpDef
 

@@ -10,7 +10,7 @@ from ...answers.diff import of_timeline
 from ...core.notes import SILENT, Notes
 from ...core.wording import plain
 from ...kernels import choice
-from ...kinds.others import Other
+from ...kinds.other_losses import Other
 from ...loading import loader, opening, recording, revisions
 from ...request.request import Request
 from ...runs.recorder import Recorder

@@ -12,7 +12,7 @@ from ...answers.diff.outline import Outline
 from ...core import source
 from ...core.command_errors import CommandError
 from ...core.notes import Notes
-from ...kinds.others import Other
+from ...kinds.other_losses import Other
 from ...request.options import Debug
 from ...request.request import Request
 from ...runs.timeline import Timeline

@@ -14,7 +14,7 @@ import numpy as np
 from ...core import state, watch
 from ...core.errors import GradtoolError, UnsupportedError
 from ...eager.mode import no_grad
-from ...eager.unusual import tensor_of
+from ...eager.rare_calls import tensor_of
 from ..recorded.matching import Again, Entry
 
 _DRAWING = ("bernoulli", "dropout", "multinomial", "normal", "rand", "uniform", "exponential", "rrelu", "poisson")

@@ -1,9 +1,9 @@
-"""The recorder inside PyTorch. With :mod:`.standing_in`, the only module that imports torch.
+"""The recorder inside PyTorch. With :mod:`.patches`, the only module that imports torch.
 
 Operators are seen by a ``TorchDispatchMode``, which is called below autograd: the node that autograd makes of a call is
 there when the next thing happens, and is told then. Each node has a hook that keeps what arrived and what it gave.
 What no operator tells of (``detach``, ``.data``, ``no_grad``, values that go to Python, optimizers) is seen by standing
-in for a few names of torch while the program runs (:mod:`.standing_in`).
+in for a few names of torch while the program runs (:mod:`.patches`).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
     @contextmanager
     def listen(self) -> Iterator[None]:
         """As in the base."""
-        from .standing_in import patch_torch
+        from .patches import patch_torch
 
         with patch_torch(self), self:
             yield

@@ -3,7 +3,7 @@
 Operators are seen at ``paddle._C_ops``, through which all of Paddle's Python computes, and at the methods of tensors
 that are written in C++ (:mod:`.calls`). The node that a call leaves behind is on its result; a post hook on each keeps
 what arrived there and what it gave. What no operator tells of is seen by standing in for a few names
-(:mod:`.standing_in`).
+(:mod:`.patches`).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class PaddleRecorder(FrameworkRecorder):
 
     def listen(self) -> AbstractContextManager[None]:
         """As in the base."""
-        from .standing_in import patch_paddle
+        from .patches import patch_paddle
 
         return patch_paddle(self)
 

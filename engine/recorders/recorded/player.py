@@ -17,18 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from ...core import otherwise, source, state, watch
+from ...core import deviations, source, state, watch
 from ...core.errors import UnsupportedError
 from ...core.names import UniqueNames
 from ...core.spec import dtype as dtype_of
 from ...core.vocabulary import Titled, speak
 from ...eager.mode import _GradMode, grad_enabled
 from ...eager.parameter import TensorParameter
+from ...eager.rare_calls import slim, tensor_of, versions_of
 from ...eager.recipe import leaves, recipes
 from ...eager.start import PassRequest, Start
 from ...eager.tape import LossScale, Place, each, keys
 from ...eager.tensor import Leaf, Tensor, array_of, writes
-from ...eager.unusual import slim, tensor_of, versions_of
 from ...ops.opdef import OpDef
 from ...ops.readings import flatten
 from ...ops.registry import find, get_by_type
@@ -773,7 +773,7 @@ class Player:
             watch.note(watch.Updated())
 
     def _note_compiler(self, event: events.Uncompiled) -> None:
-        otherwise.note("uncompiled")
+        deviations.note("uncompiled")
 
 
 _titled: dict[tuple[OpDef, str], OpDef] = {}

@@ -10,12 +10,12 @@ from ..core import watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
-from ..kinds.others import Other
+from ..kinds.other_losses import Other
 from ..kinds.passes import others
 from ..loading import loader, opening
 from ..loading.untouched import restore_programs
 from ..request.request import Request
-from ..script import showing
+from ..script import model_output
 from ..script.loaded import Loaded
 from .why import Verdicts, Why, case_in
 
@@ -48,7 +48,7 @@ class OtherLosses:
             request = self._make_request(other)
             if not opening.is_of_program(left, request):
                 continue
-            with restore_programs(left), showing.mute(), watch.pause_watchers(), opening.mean(left, request):
+            with restore_programs(left), model_output.mute(), watch.pause_watchers(), opening.mean(left, request):
                 try:
                     self._known[other.number] = case_in(left, request, self._why, SILENT).verdicts(self._why, SILENT)
                 except (CommandError, GradtoolError) as error:

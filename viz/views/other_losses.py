@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gradtool.engine.core.wording import command_line, count
 from gradtool.engine.kinds.model import About
-from gradtool.engine.kinds.others import Other
+from gradtool.engine.kinds.other_losses import Other
 
 
 def lines(about: About, command: str) -> list[str]:

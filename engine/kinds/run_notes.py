@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 
-from ..core import otherwise, source, state
+from ..core import deviations, source, state
 from ..core.notes import Notes
 from ..core.wording import command_line, count
 from ..files.overlay import Overlay
@@ -63,7 +63,7 @@ def elsewhere(left: Loaded, notes: Notes) -> None:
 def tell_otherwise(left: Loaded, notes: Notes) -> None:
     """Say what of a file ran otherwise than without gradtool."""
     for entry in left.otherwise.values():
-        notes.note(otherwise.sentence(entry))
+        notes.note(deviations.sentence(entry))
 
 
 def is_left_to_another() -> bool:
