@@ -32,6 +32,7 @@ packages = ["gradtool"]
 """The packages whose frames are nobody's: gradtool, and another engine while a program of it is watched."""
 
 _pretended: Any = None
+_pretended_drop: Location = NOWHERE
 
 users: dict[str, bool] = {}
 """Names of the user's modules that were met: True for each. Empty inside :func:`full_stacks`, so that whoever looks a
@@ -77,9 +78,15 @@ def pretend(where: Any) -> Any:
 
     For what is computed for a line of the user's that does not run now. None stands for the frames that do run.
     """
-    global _pretended
-    before, _pretended = _pretended, where
+    global _pretended, _pretended_drop
+    before, _pretended, _pretended_drop = _pretended, where, NOWHERE
     return before
+
+
+def pretend_drop(line: Location) -> None:
+    """Have the results of what is made until the next :func:`pretend` be dropped by a line of the user's."""
+    global _pretended_drop
+    _pretended_drop = line
 
 
 _sweep_module, _sweep_code = "", None
@@ -211,20 +218,26 @@ def here() -> Location:
     return location if location is not None else locate(site(frame))
 
 
-def locate_drop(frame: FrameType | None) -> Location:
+def locate_drop(frame: FrameType | None, gives: Callable[[str], bool] | None = None) -> Location:
     """Return the user's line that drops what a call around *frame* gives; :data:`NOWHERE` where none does.
 
-    A statement that is a call alone drops its result; what a function returns at once is dropped where it is called so.
+    A statement that is a call alone, or an operator such as ``a + b``, drops its result. What a function returns at
+    once, or names and returns, is dropped where the function is called so.
+
+    Args:
+        gives: whether the functions of a module that counts as ours give what they compute; all do by default.
     """
-    while frame is not None and _pretended is None:
+    if _pretended is not None:
+        return _pretended_drop
+    while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if is_ours(module):
+        if is_ours(module) and (gives is None or gives(module)):
             frame = frame.f_back
             continue
         code = frame.f_code
-        if module == BOUNDARY or is_installed(code.co_filename):
+        if module == BOUNDARY or is_ours(module) or is_installed(code.co_filename):
             break
-        after = _read_after_call(code, frame.f_lasti)
+        after = _find_use(code, frame.f_lasti)
         if after == _POP:
             return locate((code, frame.f_lasti))
         if after != _RETURN:
@@ -234,25 +247,36 @@ def locate_drop(frame: FrameType | None) -> Location:
 
 
 _POP, _RETURN = opmap["POP_TOP"], opmap["RETURN_VALUE"]
-_CALLS: Final = {opmap[name] for name in ("CALL", "CALL_FUNCTION_EX", "CALL_KW") if name in opmap}
+_STORE, _LOAD = opmap["STORE_FAST"], opmap["LOAD_FAST"]
+_GIVING: Final = {opmap[name] for name in ("CALL", "CALL_FUNCTION_EX", "CALL_KW", "BINARY_OP") if name in opmap}
+"""Instructions that leave a result: calls, and operators between two values."""
+_NAMED_AND_RETURNED: Final = bytes((_STORE, _LOAD, _RETURN))
 _bytes: dict[int, tuple[CodeType, bytes]] = {}
 """By the identity of a code object, which is held, its instructions: Python writes them anew for whoever asks."""
 
 
-def _read_after_call(code: CodeType, offset: int) -> int:
-    """Return the instruction after the call at *offset*; 0 where there is no call."""
+def _find_use(code: CodeType, offset: int) -> int:
+    """Return the instruction that uses the result of the call or operator at *offset*; 0 where there is none.
+
+    A result that is given a name, which is returned next, counts as returned.
+    """
     held = _bytes.get(id(code))
     if held is None:
         held = _bytes[id(code)] = code, code.co_code
     instructions = held[1]
     while offset > 0 and instructions[offset] == _CACHE:  # of a Python function the offset is behind the call
         offset -= 2
-    if instructions[offset] not in _CALLS:
+    if instructions[offset] not in _GIVING:
         return 0
     after = offset + 2
     while after < len(instructions) and instructions[after] == _CACHE:
         after += 2
-    return instructions[after] if after < len(instructions) else 0
+    if after >= len(instructions):
+        return 0
+    following = instructions[after : after + 6]
+    if len(following) == 6 and following[::2] == _NAMED_AND_RETURNED and following[1] == following[3]:
+        return _RETURN
+    return following[0]
 
 
 _CACHE: Final = opmap.get("CACHE", 0)

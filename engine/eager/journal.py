@@ -396,7 +396,7 @@ class Journal:
         self.calls.append(Call(type_, tuple(reads), tuple(writes), passes, halted, taken, key, unrecorded, site, time))
         if unrecorded is Unrecorded.NO_GRAD and self._open_guards:
             self.guards[time] = self._open_guards[-1]
-        if unrecorded is None:
+        if unrecorded is None or type_ == "detach":
             self._note_drop(time)
         if len(self.calls) >= 2 * self._limit:
             del self.calls[: self._limit]

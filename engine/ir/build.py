@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NoReturn
@@ -83,7 +84,11 @@ def emit(
         ])  # fmt: skip
     if len(inputs) == 1:
         inputs = _as_written(inputs)
-    return block._append(Operator(block, op, inputs, outputs, filled, loc=loc, role=role, scope=state.name_scope()))
+    operator = Operator(block, op, inputs, outputs, filled, loc=loc, role=role, scope=state.name_scope())
+    dropped = source.NOWHERE if role else source.locate_drop(sys._getframe(1))
+    if dropped:
+        operator.marks = operator.marks._replace(dropped=dropped)
+    return block._append(operator)
 
 
 def _as_written(inputs: Operands) -> Operands:

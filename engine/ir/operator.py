@@ -101,6 +101,7 @@ class Marks(NamedTuple):
 
     Attributes:
         block, loc, role, scope, role_var, repeats: of an operator.
+        dropped: the user's line that drops its results, where one does.
     """
 
     block: Block
@@ -109,6 +110,7 @@ class Marks(NamedTuple):
     scope: str = "/"
     role_var: tuple[str, ...] = ()
     repeats: Operator | None = None
+    dropped: Location = NOWHERE
 
     def move(self, block: Block) -> Marks:
         """Those of an operator of *block* that is the same, but that it runs nothing again."""
@@ -116,7 +118,7 @@ class Marks(NamedTuple):
 
     def share(self) -> Marks:
         """The same, as the one object that operators of the block have which are marked so."""
-        if self.role_var or self.repeats is not None:
+        if self.role_var or self.repeats is not None or self.dropped:
             return self
         return make_marks(self.block, self.loc, self.role, self.scope)
 

@@ -2,8 +2,8 @@
 
 ``# expect: DETACHED net.right.weight at line 15`` is a finding with the first tensor that it is about and its line;
 several are parted by semicolons. ``# expect: nothing`` stands in a right script. ``# rules: GT708 at line 17`` is what
-the gate finds of gradient rules (GT301), of the flow of information (GT6) and of training (GT7), nothing where no
-script says so.
+the gate finds of dropped results (GT113), of gradient rules (GT301), of the flow of information (GT6) and of training
+(GT7), nothing where no script says so.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def rules_expected(script: Path) -> list[str]:
 
 def rules_found(model: Path) -> list[str]:
     """What the gate finds, in the same words."""
-    found = findings(Request(str(model)), model.name, Selection(select=("GT301", "GT6", "GT7")))
+    found = findings(Request(str(model)), model.name, Selection(select=("GT113", "GT301", "GT6", "GT7")))
     return sorted(f"{f.code} at line {f.spot.line if f.spot else 0}" for f in found)
 
 

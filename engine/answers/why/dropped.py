@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...autodiff.values import Value, variable_of
 from ...core.source import Location
 from ...eager.journal import Call
+from ...ir.operator import Operator
+from ...ir.variable import Variable
 from .of_journal import JournalReasons
 
 
@@ -43,7 +46,59 @@ def find_dropped(reasons: JournalReasons) -> Iterator[DroppedResult]:
         source = _find_source(reasons, call, location)
         if source is not None and not _leaves(reasons, call):
             seen.add(location)
-            yield DroppedResult(call.type, flow.name(source), location)
+            yield DroppedResult(call.type, _name(reasons, source), location)
+
+
+_EFFECTS: Final = frozenset(("print", "py_func", "assert", "increment", "write_to_array", "feed", "fetch", "auc"))
+"""Operators that are called for something other than their results."""
+
+
+def find_dropped_in_program(
+    ops: Sequence[Operator], depends: Collection[Value | None], shown: Callable[[Variable], str]
+) -> Iterator[DroppedResult]:
+    """Yield the results that the statements which build a program drop, of values that the loss reads on without them.
+
+    Args:
+        ops: of the block.
+        depends: what the loss is computed from.
+        shown: what people call a variable.
+    """
+    dropped = [op for op in ops if op.marks.dropped and op.type not in _EFFECTS]
+    if not dropped:
+        return
+    read = {v for op in ops for v in op.input_variables()}
+    needed = {variable_of(value) for value in depends if value is not None}
+    seen = set[Location]()
+    for op in dropped:
+        results, location = [*op.output_variables()], op.marks.dropped
+        if location in seen or any(v in read or v.persistable for v in results):
+            continue
+        source = _find_source_in_program(op, needed)
+        if source is not None:
+            seen.add(location)
+            yield DroppedResult(op.type, shown(source), location)
+
+
+def _find_source_in_program(dropped: Operator, needed: Collection[Variable]) -> Variable | None:
+    """Return the result of an operator that a dropped one comes of and that the loss is computed from."""
+    todo, seen = list(dropped.input_variables()), set[Variable]()
+    while todo and len(seen) < _FAR:
+        v = todo.pop()
+        if v in seen or v.op is None:
+            continue
+        seen.add(v)
+        if v not in needed:
+            todo += v.op.input_variables()
+        elif v.op.marks.loc != dropped.marks.dropped:
+            return v
+    return None
+
+
+def _name(reasons: JournalReasons, value: int) -> str:
+    """Return what people call a value, or what gave it."""
+    flow = reasons.flow
+    is_input = value not in flow.maker and value not in flow.names
+    return "what it was given" if is_input else flow.name(value)
 
 
 def _leaves(reasons: JournalReasons, call: Call) -> bool:

@@ -221,6 +221,10 @@ class ProgramFlow(CallFlow[Value, Operator]):
                 return False
         return True
 
+    def dropped_at(self, value: Value) -> Location:
+        op = variable_of(value).op
+        return NOWHERE if op is None else op.marks.dropped
+
     def name(self, value: Value) -> str:
         return variable_of(value).name
 

@@ -25,6 +25,7 @@ from ...runs import of_steps
 from ...runs.rounds import Round, Rounds
 from .answers import Answer, judge
 from .case import Case, TensorSubject
+from .dropped import DroppedResult, find_dropped_in_program
 from .intent import judge_intent
 from .levels import measure
 from .lost import LostUses
@@ -184,6 +185,9 @@ class ProgramCase(Case[Value, Operator]):
         terms = Terms(reasons, trained, lambda value: None)
         lost, slopes = terms.find_lost(), self.slopes()
         return lost if slopes is None else [*lost, *terms.find_zero_terms(slopes)]
+
+    def find_dropped(self) -> list[DroppedResult]:
+        return list(find_dropped_in_program(self.loss.block.ops, self._reasons.depends, self.shown))
 
     # -- values ---------------------------------------------------------------------------------------------------
 

@@ -109,6 +109,10 @@ class CallFlow(ABC, Generic[V, C]):
     def made_at(self, value: V) -> Location:
         """Return the line where it was made."""
 
+    def dropped_at(self, value: V) -> Location:
+        """Return the user's line that drops a value; nowhere for one that has a name, or is read."""
+        return NOWHERE
+
     def place_of_choice(self, value: V) -> Location:
         """Return where the setting of a layer was given that makes a value what it is; nowhere as a rule."""
         return NOWHERE

@@ -47,6 +47,9 @@ _is_view = _base._is_view
 _viewed = _base._base.__get__
 
 
+_INNER_MODULES = ("_tensor", "_jit_internal", "_ops", "_C", "_utils", "utils")
+
+
 class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]  # torch need not be there
     """Tells a sink what torch does inside ``with recorder.recording():``.
 
@@ -55,6 +58,7 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
     """
 
     package = "torch"
+    computing = frozenset(("", "functional", "nn", "special", "linalg", "fft", "overrides", *_INNER_MODULES))
     requires = staticmethod(_requires)
     output_of = staticmethod(_output)
     gradient = staticmethod(_grad)
@@ -250,7 +254,9 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
             held = self.hold_weakly(taken, before)
             # Torch copies what a factory gave if anybody else holds it, and modes of the script would see that.
             results = [weakref.ref(t) for t in given] if makes else given
-            self.await_node(Waiting(known, plain, held, before, results, arrays, written, enabled, seconds, site))
+            dropped = self.find_drop(written)
+            waiting = Waiting(known, plain, held, before, results, arrays, written, enabled, seconds, site, dropped)
+            self.await_node(waiting)
         return result
 
     def _carry_out(self, call: Relay, func: Any, args: Any, kwargs: Any, operator: FrameworkOperator) -> Any:

@@ -153,7 +153,9 @@ class PaddleRecorder(FrameworkRecorder):
             lists = [v for v in arguments if isinstance(v, (list, tuple))]
             self._describe(given, any(self.requires(t) for v in lists for t in tensors(v)))
             held = self.hold_weakly(taken, before)
-            self.await_node(Waiting(told, plain, held, before, given, arrays, written, enabled, seconds, site))
+            dropped = self.find_drop(written)
+            waiting = Waiting(told, plain, held, before, given, arrays, written, enabled, seconds, site, dropped)
+            self.await_node(waiting)
             if any(p != t.data_ptr() for p, t in zip(pointers, written, strict=True) if t._is_initialized()):
                 self._forget_moved(written, site)
         return result

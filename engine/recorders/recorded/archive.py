@@ -81,6 +81,8 @@ _BY_NAME: Mapping[str, Any] = {
 _NAMES: Mapping[Any, str] = {kind: name for name, kind in _BY_NAME.items()}
 _NUMBERED: Mapping[Any, int] = {events.TensorMade: 0, events.Detached: 1, events.Rebound: 0}
 """Where events with an array say which tensor has it."""
+_SITES = frozenset(("site", "hook", "dropped"))
+"""Fields that are places in the program."""
 _SITE_OF_BEGAN = events.BackwardBegan._fields.index("site")
 _INNER: Mapping[str, Any] = {"node": GraphNode, "result": CallResult, "pulled": NodeDifferentiated}
 
@@ -145,7 +147,7 @@ class RunWriter:
         return other
 
     def _field(self, event: events.Event, name: str, value: Any) -> Any:
-        if name in ("site", "hook"):
+        if name in _SITES:
             return self._site(value)
         if name == "array" and isinstance(event, (events.TensorMade, events.Detached)):
             number = event.tensor if isinstance(event, events.TensorMade) else event.made
@@ -385,7 +387,7 @@ class RecordedRun:
             raise self._format_error(error) from error
 
     def _field(self, name: str, value: Any, number: int | None) -> Any:
-        if name in ("site", "hook"):
+        if name in _SITES:
             return self._sites[value]
         if name == "array":
             return self._tensor(value, number)

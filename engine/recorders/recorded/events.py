@@ -112,6 +112,7 @@ class OperatorCalled(NamedTuple):
         written: the tensors that it wrote in place.
         seconds: what it took.
         overload: the operator as the framework names it in full, such as ``aten::add.Tensor``; empty where it does not.
+        dropped: the user's line that drops its results; nowhere in runs that were recorded before this was noted.
     """
 
     operator: str
@@ -127,6 +128,7 @@ class OperatorCalled(NamedTuple):
     seconds: float
     site: Site
     overload: str = ""
+    dropped: Site = ()
 
 
 class Adopted(NamedTuple):
@@ -143,6 +145,7 @@ class Detached(NamedTuple):
 
     Attributes:
         how: ``detach`` or ``data``.
+        dropped: the user's line that drops it, as of :class:`OperatorCalled`.
     """
 
     tensor: int
@@ -150,6 +153,7 @@ class Detached(NamedTuple):
     array: Any
     how: str
     site: Site
+    dropped: Site = ()
 
 
 class CopyMade(NamedTuple):

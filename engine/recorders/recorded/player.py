@@ -91,6 +91,7 @@ class Player:
         """
         site = getattr(event, "site", None)
         before = source.pretend(site)
+        source.pretend_drop(source.locate(getattr(event, "dropped", source.NOWHERE)))
         try:
             _PLAYED[type(event)](self, event)
         finally:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from ...core import source
 from ...core.errors import GradtoolError
+from ...core.source import Location
 from ...script.users_code import explain
 from . import events, relays
 from .graph import GraphRecorder, TakenTensor
@@ -49,6 +50,7 @@ class Waiting(NamedTuple):
         taken: the tensors among its arguments, which the program may free.
         before: their nodes and outputs as they were.
         given: the tensors that it gave, with the values of those that are new; references to what a factory gave.
+        dropped: the user's line that drops them.
     """
 
     operator: FrameworkOperator
@@ -61,6 +63,7 @@ class Waiting(NamedTuple):
     enabled: bool
     seconds: float
     site: Any
+    dropped: Location = source.NOWHERE
 
 
 class FrameworkRecorder(GraphRecorder):
@@ -68,6 +71,9 @@ class FrameworkRecorder(GraphRecorder):
 
     package: ClassVar[str]
     """The framework's: its lines count as nobody's own."""
+
+    computing: ClassVar[frozenset[str]] = frozenset()
+    """Its modules whose functions give what they compute, by their first name; all of them where empty."""
 
     refusals: tuple[type[Exception], ...] = (RuntimeError,)
     """What the framework raises where it refuses a backward pass."""
@@ -134,6 +140,15 @@ class FrameworkRecorder(GraphRecorder):
             if operator in CLEARING:
                 self.tell_cleared(t, args, site)
 
+    def find_drop(self, written: Sequence[Any]) -> Location:
+        """Return the user's line that drops what a call gives; of none in a backward pass, or that writes in place."""
+        return source.NOWHERE if written or self._depth else source.locate_drop(sys._getframe(1), self._gives_results)
+
+    def _gives_results(self, module: str) -> bool:
+        """Return whether functions of a module give what they compute: others test, export or print with it."""
+        package, _, rest = module.partition(".")
+        return package != self.package or not self.computing or rest.partition(".")[0] in self.computing
+
     def hold_weakly(self, taken: Sequence[Any], before: Sequence[tuple[Any, int]]) -> list[TakenTensor]:
         """Return what is known later of tensors that a call took, though the program frees them.
 
@@ -153,7 +168,7 @@ class FrameworkRecorder(GraphRecorder):
         if waiting is None:
             return
         self._waiting = None
-        operator, arguments, taken, before, given, arrays, written, enabled, seconds, site = waiting
+        operator, arguments, taken, before, given, arrays, written, enabled, seconds, site, dropped = waiting
         given = [t() if type(t) is weakref.ref else t for t in given]
         if any(t is None for t in given):
             return
@@ -187,7 +202,7 @@ class FrameworkRecorder(GraphRecorder):
             )
         numbers = tuple([self._known[id(t)].number for t in written])
         told = (operator.name, operator.names, arguments, results, node, edges, operator.view, numbers)
-        self.sink(events.OperatorCalled(*told, tuple(behind), enabled, seconds, site, operator.overload))
+        self.sink(events.OperatorCalled(*told, tuple(behind), enabled, seconds, site, operator.overload, dropped))
         for t in given:
             self.tell_requires(t, "requires_grad=True", site)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ...core import source
 from . import events
 from .graph import returns_at
 from .recorder import FrameworkRecorder
@@ -90,7 +91,8 @@ def wrap_detach(
             made = original(t)
         if in_place:  # another value from here on
             recorder.forget(t)
-        recorder.tell_detached(number, made, how, site)
+        dropped = source.NOWHERE if in_place else source.locate_drop(sys._getframe(1))
+        recorder.tell_detached(number, made, how, site, dropped)
         return made
 
     return detach

@@ -11,6 +11,7 @@ from threading import get_ident
 from typing import Any
 
 from ...core import source
+from ...core.source import Location
 from . import events
 
 Sink = Callable[[events.Event], None]
@@ -269,10 +270,10 @@ class Tensors(ABC):
             return
         self.sink(events.GradientCleared(self._grads[id(gradient)][1], "zero_", False, site))
 
-    def tell_detached(self, number: int, made: Any, how: str, site: Any) -> None:
-        """Tell of a tensor without a way back."""
+    def tell_detached(self, number: int, made: Any, how: str, site: Any, dropped: Location = source.NOWHERE) -> None:
+        """Tell of a tensor without a way back, which a line of the program may drop."""
         known = self._meet(made)
-        self.sink(events.Detached(number, known.number, self.quietly(made), how, site))
+        self.sink(events.Detached(number, known.number, self.quietly(made), how, site, dropped))
 
     def tell_copied(self, t: Any, made: Any) -> None:
         """Tell of a deep copy, which is a leaf of its own."""

@@ -34,6 +34,10 @@ class Net(nn.Layer):
     def act_on(self, h):
         return F.relu(h)
 
+    def named(self, h):
+        out = F.relu(h)
+        return out
+
     def forward(self, x):
         h = self.body(x)
 {statement}
@@ -57,7 +61,8 @@ main()
 DROPPED = (
     *("F.relu(h)", "paddle.tanh(h)", "self.act(h)", "self.drop(h)", "self.gate(h)", "self.act_on(h)"),
     *("h.clip(0, 1)", "h.reshape([4, 16])", "paddle.concat([h, h])", "F.softmax(F.relu(h))", "x.flatten()"),
-    *("F.dropout(h, p=0.5)", "paddle.add(h, h)", "self.act(self.gate(h))"),
+    *("F.dropout(h, p=0.5)", "paddle.add(h, h)", "self.act(self.gate(h))", "h.detach()", "h / h.norm()"),
+    *("self.named(h)",),
 )
 KEPT = (
     *("h = F.relu(h)", "F.relu_(h)", "h.add_(paddle.ones([8]))", "kept = F.relu(h)", "self.kept = F.relu(h)"),
@@ -81,3 +86,55 @@ def test_results_that_are_dropped_are_found(tmp_path: Path) -> None:
 
 def test_statements_that_change_or_keep_something_are_silent(tmp_path: Path) -> None:
     assert found(KEPT, tmp_path) == []
+
+
+PROGRAM = """\
+import paddle
+import paddle.nn.functional as F
+from paddle import static
+
+paddle.enable_static()
+
+
+class Gate(paddle.nn.Layer):
+    def forward(self, h):
+        return F.sigmoid(h)
+
+
+def act_on(h):
+    out = F.relu(h)
+    return out
+
+
+main, startup = static.Program(), static.Program()
+with static.program_guard(main, startup):
+    x, y = static.data("x", [8, 4]), static.data("y", [8, 1])
+    h = static.nn.fc(x, 8)
+    kept = []
+{statement}
+    loss = F.mse_loss(static.nn.fc(h, 1), y)
+    test = main.clone(for_test=True)
+    paddle.optimizer.SGD(0.1).minimize(loss)
+"""
+
+
+def found_in_program(statements: tuple[str, ...], tmp_path: Path, code: str) -> list[str]:
+    path = tmp_path / "model.py"
+    path.write_text(PROGRAM.format(statement=textwrap.indent("\n".join(statements), " " * 4)))
+    lines = path.read_text().splitlines()
+    said = findings(Request.create(str(path)), path.name, Selection(select=(code,)))
+    return [lines[f.spot.line - 1].strip() for f in said if f.spot is not None]
+
+
+def test_statements_that_build_a_program_and_drop_results_are_found(tmp_path: Path) -> None:
+    dropped = ("F.relu(h)", "paddle.clip(h, 0, 1)", "act_on(h)", "Gate()(h)", "F.softmax(F.relu(h))", "h * 2")
+    assert found_in_program(dropped, tmp_path, "GT113") == [*dropped]
+
+
+def test_statements_that_keep_print_or_write_in_a_program_are_silent(tmp_path: Path) -> None:
+    kept = ("h2 = F.relu(h)", "kept.append(F.relu(h))", "static.Print(h)", "paddle.assign(F.relu(h), h)", "F.relu(x)")
+    assert found_in_program(kept, tmp_path, "GT113") == []
+
+
+def test_a_layer_whose_result_is_dropped_is_found_where_it_is_called(tmp_path: Path) -> None:
+    assert found_in_program(("static.nn.fc(h, 8)",), tmp_path, "GT102") == ["static.nn.fc(h, 8)"]
