@@ -10,12 +10,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Protocol, TypeVar
 
 import click
 
 from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.request.limits import (
     EACH,
     ENGINES,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.gate import baseline as baselines
 from gradtool.engine.gate.baseline import Baseline
 from gradtool.engine.gate.discovery import Models

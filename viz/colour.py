@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.view.graph import OP, GraphView, NodeView
 
 from .legend import Colouring

@@ -5,12 +5,13 @@ from __future__ import annotations
 import linecache
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from gradtool.engine.core import source
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import OP, GraphView
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
+
+from gradtool.engine.core.records import dataclass
 
 if TYPE_CHECKING:
     from gradtool.engine.view.graph import GraphView

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.view.graph import FORWARD, OP
 
 from .mirror.scene import Scene

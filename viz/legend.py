@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView, NodeView
 
 from .mirror.scene import CUT, GRADIENT, SAVED, SHAPE, VALUE

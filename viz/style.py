@@ -6,9 +6,9 @@ black (contrast at least 4.5). Shape and letter say the same as the colour does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.view.graph import BIRTH, IDLE, LOST, OP, NodeView
 
 

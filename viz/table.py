@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.result import Result
 
 from .text import cells, printable

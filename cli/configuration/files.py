@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from gradtool.engine.core.command_errors import ConfigurationError
+from gradtool.engine.core.records import dataclass
 
 from . import PROJECT
 from .nodes import Path

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from gradtool.engine.core.near_names import find_near, shorten
+from gradtool.engine.core.records import dataclass
 
 Path = tuple[str | int, ...]
 """The way to a value: keys of tables, and numbers in lists, from 0."""

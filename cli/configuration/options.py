@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 import click
+
+from gradtool.engine.core.records import dataclass
 
 from .. import commands
 from . import nodes, permitted

@@ -10,8 +10,9 @@ An option without a class is refused like one of the last kind, and a test fails
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from gradtool.engine.core.records import dataclass
 
 Form = Literal["path", "form", "rows", "batch", "glob"]
 """How a path stands in a value: alone, behind ``FORM=``, before ``[ROWS]``, before ``:BATCH``, as a glob."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import click
 
 from gradtool.engine.core.command_errors import ConfigurationError
+from gradtool.engine.core.records import dataclass
 
 from .. import commands
 from . import files, gate, options, paths

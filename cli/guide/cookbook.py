@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+
+from gradtool.engine.core.records import dataclass
 
 FILE = os.path.join(os.path.dirname(__file__), "symptoms.json")
 

@@ -5,7 +5,7 @@ The examples run as they stand where ``gradtool self samples copy all .`` has be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gradtool.engine.core.records import dataclass
 
 _ASKED = "with --exit-code a finding"
 _ALWAYS = "a finding"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from gradtool.engine.core.records import dataclass
 
 from .cookbook import EMPTY
 

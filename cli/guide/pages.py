@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from gradtool.engine.core.records import dataclass
 
 FOLDER = os.path.join(os.path.dirname(__file__), "errors")
 

@@ -6,7 +6,8 @@ They end in ``.txt`` there, since they are data of the package and none of its m
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from gradtool.engine.core.records import dataclass
 
 FOLDER = os.path.join(os.path.dirname(__file__), "samples")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ import click
 import pytest
 
 from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.gate.discovery import distinct
 from gradtool.engine.gate.report import Report
 from gradtool.engine.gate.subject import Subject

@@ -7,10 +7,10 @@ gets the operator's slots in double precision and gives a truth value for each e
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.records import dataclass
 from .conditions import (
     Condition,
     Mask,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 from ..core import source, watch
 from ..core.errors import GradtoolError, KernelError, describe
+from ..core.records import dataclass
 from ..executor.plan import Instruction
 from ..kernels.backend import Backend
 from ..kernels.choice import reference

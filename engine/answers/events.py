@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from numpy import ndarray
 
 from ..core import names, source, watch
+from ..core.records import dataclass
 from ..core.source import NOWHERE, Location
 from ..core.summary import Asked, Took, Uneventful
 from ..core.tensor_array import TensorArray

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..core.records import dataclass
 from ..view.graph import BACKWARD
 from . import causes, conditions
 from .events import OpEvent

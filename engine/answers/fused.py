@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ..core.records import dataclass
 from ..core.result import Result
 from ..kernels.backend import StepDuration
 

@@ -12,12 +12,12 @@ named.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..core.progress import count
+from ..core.records import dataclass
 from ..core.result import Result
 from ..core.source import Location
 from ..runs.repeating import CANNOT

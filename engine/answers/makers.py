@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from ..core.records import dataclass
 from .events import OpEvent
 
 

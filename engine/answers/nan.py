@@ -13,13 +13,14 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..core import names, source, watch
+from ..core.records import dataclass
 from ..core.result import Result
 from ..core.source import NOWHERE, Location
 from ..core.summary import InOrder

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 
+from ..core.records import dataclass
 from ..core.rows import RowArray
 from ..core.summary import ArraySummary
 from ..kernels import choice

@@ -7,7 +7,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import source, state, watch
 from ..core.progress import count
+from ..core.records import dataclass
 from ..core.result import Result
 from ..core.source import Location
 from ..core.spec import in_use

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from itertools import accumulate
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core import watch
+from ..core.records import dataclass
 from ..core.result import Result
 from ..core.source import Location
 from ..core.summary import Staying

@@ -6,10 +6,11 @@ lead through the branch and through what the blocks around it have computed so f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..core import source
 from ..core.errors import LossError, UnsupportedError
+from ..core.records import dataclass
 from ..ir.operator import Operator
 from ..ir.program import Block
 from ..ir.variable import Variable

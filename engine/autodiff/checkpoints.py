@@ -8,12 +8,12 @@ counted, nor their gradients once they are made: they take the same room whateve
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain, zip_longest
 from typing import Any
 
 from ..core.collector import pause_gc
 from ..core.errors import ArgumentTypeError, GradtoolError, UsageError, VariableNotFound, did_you_mean
+from ..core.records import dataclass
 from ..core.spec import UNKNOWN, Shape, TensorSpec
 from ..ir.operator import Operator, each, flat, map_operands
 from ..ir.program import Block

@@ -8,9 +8,9 @@ operator that left the frames finds them (:class:`Injection`) when the sweep com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from ..core import names
+from ..core.records import dataclass
 from ..ir.blocks import STEP_SCOPES, BlockCarry, Region, reads, region, writes
 from ..ir.operator import Operator
 from ..ir.variable import Variable, gradient_variable

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ..core import names, source
+from ..core.records import dataclass
 from ..ir import roles
 from ..ir.operator import Operands, Operator
 from ..ir.program import Block

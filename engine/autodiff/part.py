@@ -6,12 +6,12 @@ It works on variables; what callers of the public function may pass is checked t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..core import source
 from ..core.collector import pause_gc
 from ..core.errors import LossError
+from ..core.records import dataclass
 from ..ir import renew, roles
 from ..ir.checking import check_program
 from ..ir.operator import Operator

@@ -13,6 +13,7 @@ sweep.py        the reverse sweep over operators that stand in order
 functions.py    the user's own functions that programs call, by number
 watch.py        who is told what happens: steps, and what becomes of tensors
 collector.py    the garbage collector, paused
+records.py      ``dataclass``, made faster than the standard library does
 result.py       what answers have in common: they show and save themselves
 ==============  ====================================================================================
 """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from .records import dataclass
 from .tensor_array import TensorArray
 from .watch import Entered, Exited
 

@@ -62,10 +62,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from .listeners import join
+from .records import dataclass
 from .source import NOWHERE, Location, locate
 
 # What happens is told in the terms of modules above this one: hence ``Any``.

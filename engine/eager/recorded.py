@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
+from ..core.records import dataclass
 from ..core.vocabulary import title
 from .tape import GradNode, Place
 from .tensor import Leaf, Tensor

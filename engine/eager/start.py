@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.records import dataclass
 from .passes import Pass
 from .tape import GradNode, Place
 from .tensor import Leaf, Tensor, array_of

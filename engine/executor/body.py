@@ -5,8 +5,7 @@ An *argument* is a place among what the instruction of the operator reads; a *re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..core.records import dataclass
 from ..ir.operator import Operator
 from .plan import Plan
 

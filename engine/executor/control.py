@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core import source
 from ..core.errors import ExecutionError
+from ..core.records import dataclass
 from ..ir import blocks, roles
 from ..ir.operator import Operator, flat
 from ..ir.program import Block

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..core.records import dataclass
 from ..ir.operator import Operator
 from .accumulation import split_sums
 from .plan import Plan

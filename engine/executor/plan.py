@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from ..core import source, watch
 from ..core.errors import GradtoolError, KernelError, describe
+from ..core.records import dataclass
 from ..core.summary import Asked, Heard, InOrder
 from ..ir.operator import Operator
 from ..kernels.backend import Backend

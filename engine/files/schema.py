@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from ..core.errors import FileFormatError
+from ..core.records import dataclass
 from . import jsontext
 
 Path = tuple[str | int, ...]

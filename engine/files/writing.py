@@ -12,9 +12,9 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from ..core.records import dataclass
 from . import confined, leftovers, unfinished
 
 Content = bytes | Iterable[Any]

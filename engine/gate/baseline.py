@@ -10,10 +10,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ..core.command_errors import CommandError
+from ..core.records import dataclass
 from ..files import confined, schema
 from ..files.schema import TEXT, ListSchema, TableSchema, one_of, or_null
 from .finding import EXTERNAL, Finding, Suppressed

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from .baseline import Baseline
 from .cache import ResultCache
 from .checked import CheckedModel, Job

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ..core.records import dataclass
 from ..kinds.watched_part import WatchedPart
 from .finding import Finding
 from .selection import Selection

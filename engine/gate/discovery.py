@@ -5,10 +5,11 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ..core.command_errors import CommandError
+from ..core.records import dataclass
 from ..script import sessions
 from . import subject
 from .subject import Subject

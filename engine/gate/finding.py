@@ -7,10 +7,11 @@ import enum
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from ..core import source
+from ..core.records import dataclass
 from ..core.source import Location, Place
 from ..kinds.watched_part import WatchedPart
 

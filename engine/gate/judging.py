@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..core.records import dataclass
 from . import waivers
 from .baseline import Baseline
 from .causes import roots

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..core.records import dataclass
 from ..core.source import Location
 from ..kinds.model import Model
 from ..kinds.tape.model import TapeModel

@@ -5,8 +5,9 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ..core.records import dataclass
 from .finding import Finding, Severity
 from .rule import Options
 from .selection import Selection, select_rules

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from ..core.answer import Answered
+from ..core.records import dataclass
 from ..kinds.watched_part import WatchedPart
 from .finding import EXTERNAL, IN_SOURCE, Finding, Severity, Suppressed
 from .rule import Rule

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from ..core.records import dataclass
 from ..core.source import NOWHERE, Location, Place
 from .finding import Finding, Severity, Spot
 

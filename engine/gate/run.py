@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..core import watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import Notes
+from ..core.records import dataclass
 from ..kinds.model import About, Model
 from ..kinds.run_notes import scope_of
 from ..loading import loader, opening, untouched

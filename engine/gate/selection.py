@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ..core.command_errors import CommandError, unknown
+from ..core.records import dataclass
 from . import rules
 from .finding import Severity
 from .rule import Options, Rule

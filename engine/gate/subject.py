@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..core.command_errors import CommandError
 from ..core.near_names import find_near
+from ..core.records import dataclass
 from ..request.limits import ALL
 
 if TYPE_CHECKING:

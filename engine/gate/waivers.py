@@ -14,9 +14,10 @@ import os
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
+from ..core.records import dataclass
 from . import rules
 from .finding import Finding, Spot
 

@@ -9,10 +9,11 @@ operators need. The backward pass and the executor work on that form.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 
 from ..core import names
+from ..core.records import dataclass
 from .operator import Operator
 from .program import Block, Program
 from .variable import STEP_SCOPES, Variable

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..core.answer import Answered
+from ..core.records import dataclass
 from .gradients import GradientRow
 from .model import About
 

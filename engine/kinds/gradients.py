@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from ..answers.why.reasons import FROZEN, Reason
 from ..answers.why.statistics import LABEL as STATISTICS
 from ..answers.why.verdicts import Verdict
 from ..core.answer import Answered
+from ..core.records import dataclass
 from ..core.source import Place
 from ..ir.operator import Operator
 from ..ir.variable import Variable

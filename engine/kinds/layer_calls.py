@@ -7,7 +7,7 @@ import inspect
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from gradtool.paddle.nn import Layer
 from ..answers.flow.probe import CallProbe, Probe, ProbeInput
 from ..answers.flow.rerun import jitter
 from ..core import source, state
+from ..core.records import dataclass
 from ..core.source import NOWHERE, Location
 from ..eager.tensor import Tensor
 from ..runs.recorder import Recorder

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..core.answer import Answered
+from ..core.records import dataclass
 from ..core.source import Place
 from .model import About
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -17,6 +17,7 @@ from ..core import upward
 from ..core.command_errors import CommandError, RefusedByModel, raise_for_python
 from ..core.errors import ArgumentTypeError, did_you_mean
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..core.source import Location, file_named
 from ..core.vocabulary import Vocabulary, current
 from ..request.request import Request

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..answers.events import ALL, BlockRun, Inside
 from ..answers.nan import Birth
 from ..core import source
+from ..core.records import dataclass
 from ..core.vocabulary import title
 from ..ir import blocks
 from ..ir.operator import Operator

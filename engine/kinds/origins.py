@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..core import source
+from ..core.records import dataclass
 from ..core.source import Location, Place
 from ..core.wording import count
 

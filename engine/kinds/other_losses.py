@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
+from ..core.records import dataclass
 
 
 @dataclass

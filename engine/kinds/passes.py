@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ..core import source
 from ..core.answer import Answered
+from ..core.records import dataclass
 from ..core.source import Location
 from ..request.request import Request
 from ..script.calls import PassCall

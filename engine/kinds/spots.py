@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from ..core import names, source
 from ..core.command_errors import unknown
+from ..core.records import dataclass
 from ..core.source import Location
 from ..view.graph import FORWARD, NodeView
 from .selection import same_file

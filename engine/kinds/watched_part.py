@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
+from ..core.records import dataclass
 from ..core.wording import plural
 
 STOPPED: Final = "stopped"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from ..core import source
 from ..core.command_errors import CommandError, MissingModel
 from ..core.errors import FileFormatError
 from ..core.near_names import find_near, shorten
+from ..core.records import dataclass
 from ..script import cells as notebooks
 from ..script import sessions
 from ..script.endings import ENDINGS

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from ..answers.why.answers import Answer
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..core.wording import count
 from ..kinds.gradients import GradientTable
 from ..kinds.model import Model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..answers.diff import golden
 from ..answers.diff.divergence import Divergence, divergence
@@ -14,6 +14,7 @@ from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..core.wording import count
 from ..kernels import choice
 from ..kinds.other_losses import Other

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..answers.diff.outline import Outline
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds.model import About, Model, ModelGraph
 from ..request.options import Cuts
 from .backward import Backward

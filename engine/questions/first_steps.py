@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.listeners import hears
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..core.source import Location
 from ..loading import loader, opening
 from ..request.options import Debug

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..core import watch
 from ..core.answer import Answered
 from ..core.command_errors import CommandError, unknown
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds.layer_calls import LayerCalls
 from ..kinds.model import About, Model
 from ..loading import loader, opening

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from ..answers import rounding
@@ -13,6 +13,7 @@ from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds.model import About, Model
 from ..loading import loader, opening
 from ..request.options import Debug

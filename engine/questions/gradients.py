@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds.derivatives import Derivatives
 from ..kinds.model import Model
 from ..loading import loader, opening

@@ -7,13 +7,14 @@ import linecache
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..answers.training.growing import Growth
 from ..answers.training.turns import Stay
 from ..core import source, watch
 from ..core.command_errors import CommandError
+from ..core.records import dataclass
 from ..core.source import Location
 from ..core.wording import count
 from ..eager.tape import GradNode

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ..core.answer import Answered
 from ..core.command_errors import CommandError, ModelError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds import layer_calls, run_probes
 from ..kinds.layer_calls import LayerCall, LayerCalls
 from ..kinds.model import About, Model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..answers import magnitudes
 from ..answers.coverage import Coverage
@@ -13,6 +13,7 @@ from ..core import watch
 from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..core.wording import count
 from ..eager.tensor import Tensor
 from ..kinds.model import About, Model

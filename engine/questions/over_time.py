@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -17,6 +16,7 @@ from ..core import source
 from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..core.source import Location
 from ..core.vocabulary import current
 from ..eager.tensor import Tensor

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..core import watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..eager.tape import finite
 from ..kinds.measuring import Stopwatch
 from ..kinds.model import About, Model, ModelGraph

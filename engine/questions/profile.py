@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..answers.profile import Calls, ProfileStory
 from ..core import watch
 from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds.model import About, Model
 from ..loading import loader, opening
 from ..request.request import Request

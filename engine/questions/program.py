@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds.listing import Listing
 from ..kinds.model import Model
 from ..request.options import Cuts

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds.model import Model
 from ..kinds.run_notes import pass_before
 from ..loading import loader, opening

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
 from ..answers.replicas import comparing
 from ..core.across import asked
 from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..core.vocabulary import Vocabulary, current
 from ..request.options import Cuts, Debug
 from ..request.request import Request

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..core.notes import SILENT
+from ..core.records import dataclass
 from ..request.request import Request
 from .profile import Profile
 from .saved import Saved

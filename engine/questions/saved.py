@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from ..answers import backend_replay, under_watch
 from ..answers.saved import Keeper, SavedStory, mark_leaves
 from ..core import watch
 from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds.model import About, Model
 from ..kinds.names import Names
 from ..loading import loader, opening

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from ..answers.why.answers import Answer
 from ..answers.why.verdicts import BY_STRUCTURE, Aspect, Verdict
 from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds.model import About, Model
 from ..kinds.names import Names
 from ..request.options import Cuts

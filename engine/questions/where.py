@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..kinds.model import About, Model
 from ..kinds.spots import OperatorSpot
 from ..request.options import Cuts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from ..answers.over_time.history import History
@@ -19,6 +19,7 @@ from ..core.answer import Answered
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
+from ..core.records import dataclass
 from ..eager.tape import FreedGraphError, InplaceError
 from ..kinds.model import About, Model
 from ..loading import loader, opening

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Self
 
+from ..core.records import dataclass
 from ..core.wording import repeat_option
 from ..data import words
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any, Final, Self
 
+from ..core.records import dataclass
 from ..core.wording import ScriptWord
 from .limits import ALL, LOADING
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import FixedError
+from ..core.records import dataclass
 from ..core.spec import in_use
 from ..ir.operator import Operator
 from ..kernels.backend import Backend

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..core import watch
 from ..core.errors import FixedError, GradtoolError
+from ..core.records import dataclass
 from ..core.scoped import set_inside
 from ..core.tensor_array import TensorArray
 from .bound import digest, number_results, runs_again

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
+from ..core.records import dataclass
 from ..core.source import Location
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Tensor

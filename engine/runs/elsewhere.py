@@ -8,7 +8,6 @@ the user's own Python runs between compiled parts; what drew random numbers keep
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from ..core import source
 from ..core.errors import GradtoolError, KernelError, describe
+from ..core.records import dataclass
 from ..core.summary import Timed, Took
 from ..executor.plan import Instruction
 from ..kernels.backend import Backend, Compiled

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ..core.records import dataclass
 from ..core.source import Location
 from ..ops.opdef import OpDef, Slot, Trait
 

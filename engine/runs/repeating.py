@@ -8,13 +8,13 @@ Other results may differ by rounding, for another implementation adds up in anot
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..core import names, source, watch
 from ..core.errors import GradtoolError
+from ..core.records import dataclass
 from ..core.rows import RowArray
 from ..core.source import Location
 from ..core.tensor_array import TensorArray

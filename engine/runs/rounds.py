@@ -6,10 +6,11 @@ The steps of a block are told before that of the operator around it, so they wai
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypeVar
 
 from ..core import watch
+from ..core.records import dataclass
 from ..core.summary import Asked
 from ..executor.plan import Step
 from ..ir.operator import Operator

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from ..core.records import dataclass
 from ..core.source import NOWHERE, Location
 from ..core.streams import Position
 from ..ir.program import Program

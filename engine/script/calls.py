@@ -9,12 +9,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import CodeType, FrameType
 from typing import Any
 
 from ..core import source, state
 from ..core.command_errors import CommandError
+from ..core.records import dataclass
 from ..core.source import Location
 from ..eager.start import PassRequest, Start
 from ..eager.tensor import Leaf
@@ -104,7 +105,7 @@ class PassCall:
     value: float | None = None
     block: Any = None
     start: Start | None = None
-    request: PassRequest = PassRequest()  # noqa: RUF009 - a tuple
+    request: PassRequest = PassRequest()
     parent: int | None = None
     step: int = 0
     gave: Mapping[Leaf, Any] = field(default_factory=dict)

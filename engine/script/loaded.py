@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeGuard
 
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
+from ..core.records import dataclass
 from ..eager.journal import Journal
 from ..eager.parameter import ParameterRecord
 from ..eager.tape import FreedGraphError, InplaceError

@@ -7,12 +7,13 @@ happen in between.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..core.records import dataclass
 from ..core.rows import RowArray
 from ..core.source import Location
 from ..eager.tensor import Leaf, array_of

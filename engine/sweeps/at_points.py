@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ..core.command_errors import CommandError
+from ..core.records import dataclass
 from ..request.limits import LOADING
 from ..request.request import Request
 from . import axes, ranges

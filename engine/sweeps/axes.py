@@ -5,10 +5,11 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
 from ..core.command_errors import CommandError
+from ..core.records import dataclass
 from ..data import arrays
 from ..data.portion import Portion
 from . import content

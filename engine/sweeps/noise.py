@@ -8,8 +8,9 @@ help little (McCandlish et al., 2018). The loss has to be a mean over the sample
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from ..core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ..core.command_errors import CommandError
+from ..core.records import dataclass
 
 MOST: Final = 10_000_000
 """Points of one sweep; more of them are a slip of the pen."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ..core.command_errors import CommandError, unknown
+from ..core.records import dataclass
 from ..data import arrays, words
 from ..request.request import Request
 from .point import Point

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
+
+from ..core.records import dataclass
 
 FEWEST: Final = 8
 """Points below which none stands apart: too few to say what is usual."""

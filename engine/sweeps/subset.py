@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from ..core.records import dataclass
 from .carrying import CRASHED, ERROR
 from .point import Point
 from .summaries import FINDING

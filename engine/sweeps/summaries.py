@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..core import source
 from ..core.notes import Notes
+from ..core.records import dataclass
 
 if TYPE_CHECKING:
     from ..request.request import Request

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..core.answer import Answered
 from ..core.command_errors import CommandError
+from ..core.records import dataclass
 from . import subset as subsets
 from .axes import Axes
 from .carrying import REFUSED, head

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from ..core.records import dataclass
 from .summaries import FINDING
 
 FEWEST: Final = 3

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, count
 from types import CodeType
 
 from ..core import assigned, source
 from ..core.collector import pause_gc
+from ..core.records import dataclass
 from ..core.source import NOWHERE, Location
 from ..core.vocabulary import title
 from ..eager.journal import Call, Journal, iterate_by_type

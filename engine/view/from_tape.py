@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, count
 
 from ..core import assigned, names, source
 from ..core.collector import pause_gc
+from ..core.records import dataclass
 from ..core.spec import TensorSpec
 from ..core.vocabulary import add_suffix
 from ..eager.parameter import parameters_at

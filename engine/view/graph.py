@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import InitVar, replace
 from functools import cached_property
 from itertools import chain, compress, repeat
 from operator import attrgetter
@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.records import dataclass
 from ..core.spec import Shape
 from ..ir import roles
 from ..ir.operator import Operator

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.records import dataclass
 
 from . import scope, show, verbs
 from .cell import Cell

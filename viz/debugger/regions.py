@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from gradtool.engine.answers import magnitudes
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.rows import RowArray
 from gradtool.engine.executor.plan import Step
 from gradtool.engine.ir import blocks

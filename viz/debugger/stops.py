@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from gradtool.engine.answers import magnitudes
 from gradtool.engine.core import source
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.rows import RowArray
 from gradtool.engine.runs.timeline import NOBODY, Entry
 

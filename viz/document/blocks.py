@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from gradtool.engine.core.errors import NotFound, did_you_mean
+from gradtool.engine.core.records import dataclass
 
 from .. import endings
 from ..debugger.cell import Cell

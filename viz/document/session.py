@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from gradtool.engine.core.errors import FileFormatError
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.files import jsontext
 
 from ..debugger.cell import Cell

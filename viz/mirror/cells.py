@@ -12,10 +12,9 @@ passes over nodes and edges.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
 
 from .backward_cells import place_backward

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
 from itertools import compress
 from operator import attrgetter
 from typing import Final, TypeVar
@@ -15,6 +14,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.view.graph import BACKWARD, FORWARD, IDLE, OP, GraphView, NodeView
 
 Ints = NDArray[np.int64]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from gradtool.engine.core import names
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.view.graph import FORWARD, NodeView
 
 from ..text import printable

@@ -8,12 +8,12 @@ ranking; this takes milliseconds, and no edge runs through a box because edges h
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from gradtool.engine.core.collector import pause_gc
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.view.graph import GraphView
 
 from ..text import ADVANCE, printable

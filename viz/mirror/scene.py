@@ -8,7 +8,6 @@ through them one by one, as named tuples that are made on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, repeat
 from typing import Final, NamedTuple, overload
@@ -16,6 +15,7 @@ from typing import Final, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.view.graph import GraphView, NodeView
 
 from .drawn import Ints

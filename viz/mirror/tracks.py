@@ -16,12 +16,13 @@ get the inner tracks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heappush, heapreplace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gradtool.engine.core.records import dataclass
 
 from .cells import Cells
 from .drawn import Bools, Ints

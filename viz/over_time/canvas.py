@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from typing import Final
+
+from gradtool.engine.core.records import dataclass
 
 from ..text import FONT, printable
 from .ramp import colours

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from gradtool.engine.core.records import dataclass
 
 ANCHORS: Final = ("#2A1A5E", "#2F4B8F", "#23778F", "#2FA184", "#8CC751", "#F4E85A")
 """Ever lighter, so that they are told apart without colours, too; no red, which is for what is not finite."""

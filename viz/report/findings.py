@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from gradtool.engine.core.answer import Answered
 from gradtool.engine.core.command_errors import CommandError, describe_failure
 from gradtool.engine.core.errors import GradientError
 from gradtool.engine.core.notes import SILENT, Notes
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.source import Location, short
 from gradtool.engine.core.state import progress
 from gradtool.engine.core.wording import count, finite

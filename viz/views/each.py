@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gradtool.engine.core import source
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.wording import command_line, count
 from gradtool.engine.kinds.passes import LineOfCalls
 from gradtool.engine.request.request import Request

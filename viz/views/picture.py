@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.notes import SILENT, Notes
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.wording import command_line
 from gradtool.engine.kinds.model import ModelGraph
 from gradtool.engine.questions.picture import PictureAnswer

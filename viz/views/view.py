@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from gradtool.engine.core.records import dataclass
 
 from ..fitting import fit_table, wrap
 from ..text import cells, printable

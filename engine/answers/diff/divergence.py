@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...core.source import Location
 from ...runs.timeline import NOBODY, Entry, Timeline
 from .alignment import align

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from ...core.records import dataclass
 from ...core.vocabulary import PADDLE, TORCH
 
 NOTHING: Final = -1

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from ...core import watch
+from ...core.records import dataclass
 from ...runs.branch import Branch, disable_breakpoints
 from ...runs.repeating import find_stop
 from ...runs.timeline import NOBODY, Entry, FixedOperand, Timeline

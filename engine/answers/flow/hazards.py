@@ -8,11 +8,11 @@ said; neither is of operands that do not depend on parameters, or that no gradie
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...core import source
+from ...core.records import dataclass
 from ...runs.timeline import NOBODY, Entry, Timeline
 from .fact import Fact, FactKind
 from .predictions import downstream

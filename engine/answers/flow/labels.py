@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...core import source
+from ...core.records import dataclass
 from ...runs.timeline import NOBODY, Entry, Timeline
 from .fact import Fact, FactKind
 from .perturb import swap

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...core import source
 from ...core.errors import FixedError
+from ...core.records import dataclass
 from ...core.source import Location
 from ...runs.branch import Branch
 from ...runs.timeline import Entry, Timeline

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...ops.opdef import Trait
 from ...runs.overwriting import OVERWRITTEN
 from ...runs.timeline import NOBODY, Entry, Timeline

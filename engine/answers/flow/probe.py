@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core import source
 from ...core.errors import GradtoolError
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...eager.passes import Pass
 from ...eager.tensor import Tensor

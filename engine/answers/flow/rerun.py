@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...runs.bound import kernel
 from ...runs.branch import Branch, Edit
 from ...runs.store import Store

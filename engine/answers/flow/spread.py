@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...core.errors import FixedError, GradtoolError
+from ...core.records import dataclass
 from ...core.rows import RowArray
 from ...runs.branch import Branch
 from ...runs.timeline import NOBODY, Entry, Timeline

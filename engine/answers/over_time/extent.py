@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...core.rows import RowUpdate
 from .. import magnitudes
 

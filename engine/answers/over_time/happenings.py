@@ -6,10 +6,11 @@ import math
 import statistics
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any
 
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from .history import History, HistoryPoint, Track, TrainingStep
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from .extent import Extent
 

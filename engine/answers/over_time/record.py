@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...core.records import dataclass
 from ..why.answers import GRAD_NONE, Answer
 from .happenings import count_trailing, longest
 from .history import History, HistoryPoint

@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...core.source import Location
 from ...ops import registry
 from ...ops.opdef import Trait

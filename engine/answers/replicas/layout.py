@@ -8,10 +8,11 @@ right again once the gradients of parameters are averaged. So a factor belongs t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+
+from ...core.records import dataclass
 
 ROWS: Final = "rows"
 """Each replica has its part of the rows."""

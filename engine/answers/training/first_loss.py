@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...core.source import Location
 from ...view.graph import FORWARD
 from ..events import Begin, End, OpEvent

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from ...core import source, watch
 from ...core.listeners import hears
+from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.parameter import TensorParameter
 from ...eager.tensor import Leaf, Tensor

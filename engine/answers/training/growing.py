@@ -6,12 +6,13 @@ import weakref
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from statistics import median_low
 from typing import Any
 
 from ...core import source, watch
 from ...core.listeners import hears
+from ...core.records import dataclass
 from ...eager.tape import GradNode, keys
 from ...eager.tensor import Tensor
 from ...executor.live import nbytes, root

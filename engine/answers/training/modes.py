@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...core import source, watch
 from ...core.listeners import hears
+from ...core.records import dataclass
 from ...core.source import Location
 
 _DROPPING = frozenset({"dropout", "dropout_nd", "alpha_dropout", "rrelu"})

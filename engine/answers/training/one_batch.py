@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...core.source import Location
 from ...runs.branch import Branch, Edit
 from ...runs.repeating import find_stop

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...core.source import Location
 from ...runs.timeline import Timeline
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...core import source, watch
 from ...core.listeners import hears
+from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.tensor import Leaf, Tensor
 

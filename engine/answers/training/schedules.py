@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...core import source, watch
 from ...core.listeners import hears
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...eager.tensor import Tensor
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import prod
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.recorded import collect_nodes
 from ...eager.tape import GradNode

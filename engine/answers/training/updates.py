@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from ...core import source, watch
 from ...core.listeners import hears
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes

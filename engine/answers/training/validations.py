@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...core import watch
 from ...core.listeners import hears
+from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.mode import grad_enabled
 from ...eager.parameter import TensorParameter

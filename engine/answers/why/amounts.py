@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
 
 from ...core import source
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ..numbers import Numbers
 from .advice import advice

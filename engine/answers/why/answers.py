@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from ...core import source
+from ...core.records import dataclass
 from ...core.result import Result
 from ...core.source import NOWHERE, Location, Place
 from ..numbers import Numbers

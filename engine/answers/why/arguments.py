@@ -7,9 +7,10 @@ the names that programs of Paddle have; :data:`NAMES` has the names of the publi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ...core.records import dataclass
 from ...ops.opdef import OpDef
 
 

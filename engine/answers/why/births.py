@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 import numpy as np
 
 from ...core import source
+from ...core.records import dataclass
 from ...core.source import Location
 from .courses import LAYERS, Leg, usual
 from .levels import dense

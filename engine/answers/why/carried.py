@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import itertools
-from dataclasses import dataclass
 from types import CodeType
 
+from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.journal import Call, Journal
 from . import functions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Generic
@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core import source
 from ...core.collector import pause_gc
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say
 from . import callers

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Generic
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...core.source import Location
 from .reasons import C, V
 from .slopes import Slopes, Use

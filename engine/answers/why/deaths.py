@@ -6,9 +6,9 @@ What is known of a value follows from what is known of the values that are made 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from ...core.records import dataclass
 from .reasons import C, V
 from .verdicts import Verdict
 from .zeros import JOINS, SELECTS, Killer

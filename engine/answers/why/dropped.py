@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ...autodiff.values import Value, variable_of
+from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.journal import Call
 from ...ir.operator import Operator

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from ...core.records import dataclass
 from ...core.source import Location
 
 V = TypeVar("V")

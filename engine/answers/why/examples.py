@@ -6,8 +6,9 @@ A test runs both, and the finding is gone. An advice without such a pair cannot 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from ...core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Generic
 
 from ...core import source
+from ...core.records import dataclass
 from ...core.source import Location
 from .answers import Answer, GradientShare
 from .reasons import C, Cut, Reason, Reasons, V, same

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, reduce
 from typing import TypeVar
 
 from ...core import source
 from ...core.collector import pause_gc
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal
 from ...eager.tensor import Tensor

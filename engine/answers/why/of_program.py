@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ...autodiff.values import BlockValues, Stops, Value, find_value, is_update, variable_of
 from ...core.collector import pause_gc
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...ir.blocks import Region, reads, region
 from ...ir.operator import Operator, each

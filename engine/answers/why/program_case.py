@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from ...autodiff.backward import append_backward
 from ...autodiff.values import Value, variable_of
 from ...core import names, watch
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...executor.plan import Step
 from ...ir import roles

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from ...autodiff.values import Value
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...ir.strip import forward_part
 from ...ir.variable import Parameter, Variable

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from ...core import source
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say
 from .arguments import MissingGradient

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from ...core.records import dataclass
 from ...core.rows import RowArray
 
 NORMS = frozenset(("layer_norm", "batch_norm", "instance_norm", "group_norm"))

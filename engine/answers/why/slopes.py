@@ -14,10 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Generic
 
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...core.tensor_array import TensorArray
 from .deaths import Death, Deaths

@@ -8,9 +8,9 @@ the training, whatever it was meant for.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Generic
 
+from ...core.records import dataclass
 from ...core.source import Location
 from .reasons import C, Reason, Reasons, V
 from .slopes import Slopes, Use

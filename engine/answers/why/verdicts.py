@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
+from ...core.records import dataclass
 from ...core.vocabulary import say
 from .examples import Advice
 

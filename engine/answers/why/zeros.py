@@ -6,11 +6,12 @@ One table says what kind of zero an operator can make; the numbers in the explan
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...core.vocabulary import title
 from .advice import advise
 from .scene import NORMS, ZeroScene, first_of, normalises_one

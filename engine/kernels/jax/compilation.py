@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...core.records import dataclass
 from ...core.summary import Asked, Heard
 from ..backend import Look, Noted
 from .hosted import BLOCK, stop_reason

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ...core.records import dataclass
 from .scopes import Path, path
 
 _BEGINS = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$")

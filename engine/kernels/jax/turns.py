@@ -8,8 +8,9 @@ a compiler has made one operation of nothing is known inside.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...core.records import dataclass
 from .recording import Moment
 from .scopes import Path
 from .shares import Share

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.records import dataclass
 from ...ops.opdef import Trait
 from .expressions import inline
 from .layout import NoLayout

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.records import dataclass
 from .layout import Layout
 
 FLEXIBLE = ("leaf", "constant", "part")

@@ -18,11 +18,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.records import dataclass
 from .expressions import expression, inline, literal
 from .layout import dimensions, pattern
 from .loops import NoLoop, inner_loop

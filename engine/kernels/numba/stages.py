@@ -9,8 +9,8 @@ a group of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...core.records import dataclass
 from .expressions import inline
 from .nodes import FLEXIBLE, SUMS, GroupValue, Untraceable
 from .source import LoopNest, Source, generate, order_nodes

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...core.notes import SILENT, Notes
+from ...core.records import dataclass
 from ...ir.program import Program
 from ...ir.variable import Variable
 from ...kernels import choice

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...autodiff.checkpoints import AUTO, Choice, choose, estimate
 from ...core.command_errors import CommandError
 from ...core.notes import Notes
+from ...core.records import dataclass
 from ...core.wording import count, repeat_option, size
 from ...ir.variable import Variable
 from ...request.options import BackwardOptions

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...autodiff.part import BackwardPart, differentiate
 from ...core import source
 from ...core.notes import SILENT, Notes
+from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...ir.variable import Variable
 from ...request.options import Cuts

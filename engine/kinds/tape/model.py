@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core import source
 from ...core.command_errors import CommandError
+from ...core.records import dataclass
 from ...eager.journal import Journal
 from ...eager.start import Start
 from ...eager.tape import GradNode, Place, finite

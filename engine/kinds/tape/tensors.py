@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from gradtool.paddle.nn import Layer
 
 from ...core import source
+from ...core.records import dataclass
 from ...core.source import Location
 from ...core.state import made
 from ...core.watch import pause_watchers

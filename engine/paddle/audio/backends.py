@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import wave
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gradtool.engine.core.errors import FileFormatError, FileMissing, UnsupportedError, UsageError
+from gradtool.engine.core.records import dataclass
 from gradtool.paddle import _lazy
 from gradtool.paddle._creation import to_tensor
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ...answers.diff.outline import Outline
 from ...core import source
 from ...core.command_errors import CommandError
 from ...core.notes import Notes
+from ...core.records import dataclass
 from ...kinds.other_losses import Other
 from ...request.options import Debug
 from ...request.request import Request

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...core import vocabulary
+from ...core.records import dataclass
 from ...core.vocabulary import Vocabulary
 from ...eager.tensor import Tensor
 from ...script import endings

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.runs.branch import Branch
 
 from .. import stops

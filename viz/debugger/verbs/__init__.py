@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Container
-from dataclasses import dataclass
 from functools import cache
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Final
+
+from gradtool.engine.core.records import dataclass
 
 from ..errors import VerbError
 

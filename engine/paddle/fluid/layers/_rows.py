@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from gradtool import paddle
 from gradtool.engine.core.errors import ArgumentTypeError, did_you_mean
+from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ir import default
 from gradtool.engine.ops import registry

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from gradtool.engine.core.records import dataclass
 
 from .names import ends, has, jumps, within
 from .sources import PREFIX
