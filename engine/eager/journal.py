@@ -141,6 +141,11 @@ class Guard(NamedTuple):
         return source.locate(self.site)
 
 
+def _is_halted(t: Tensor | None) -> bool:
+    """Return whether no gradient comes to an operand."""
+    return t is None or bool(t._stop)
+
+
 def _nobody() -> None:
     """Stands for the reference to a leaf that there is not."""
 
@@ -388,7 +393,7 @@ class Journal:
         key: int | None,
         unrecorded: Unrecorded | None,
     ) -> None:
-        halted = tuple([t is None or bool(t._stop) for t in read])
+        halted = tuple(map(_is_halted, read))
         for t, number in zip(read, reads, strict=True):
             if t is not None and t.loc and number is not None:
                 self.entered.setdefault(number, t.loc)

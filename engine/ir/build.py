@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from types import FrameType
 from typing import Any, NoReturn
 
 from ..core import names, source, state
@@ -85,10 +86,15 @@ def emit(
     if len(inputs) == 1:
         inputs = _as_written(inputs)
     operator = Operator(block, op, inputs, outputs, filled, loc=loc, role=role, scope=state.name_scope())
-    dropped = source.NOWHERE if role else source.locate_drop(sys._getframe(1))
+    _note_drop(operator, sys._getframe(1))
+    return block._append(operator)
+
+
+def _note_drop(operator: Operator, frame: FrameType) -> None:
+    """Take note of the user's line that drops what an operator of the forward part gives."""
+    dropped = source.NOWHERE if operator.role else source.locate_drop(frame)
     if dropped:
         operator.marks = operator.marks._replace(dropped=dropped)
-    return block._append(operator)
 
 
 def _as_written(inputs: Operands) -> Operands:

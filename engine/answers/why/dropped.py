@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from ...autodiff.values import Value, variable_of
@@ -63,20 +64,20 @@ def find_dropped_in_program(
         depends: what the loss is computed from.
         shown: what people call a variable.
     """
-    dropped = [op for op in ops if op.marks.dropped and op.type not in _EFFECTS]
-    if not dropped:
-        return
-    read = {v for op in ops for v in op.input_variables()}
-    needed = {variable_of(value) for value in depends if value is not None}
+    dropped = list(filter(_is_dropped, ops))
+    read = set(chain.from_iterable(op.input_variables() for op in ops)) if dropped else set[Variable]()
+    needed = set(map(variable_of, filter(None, depends)))
     seen = set[Location]()
     for op in dropped:
-        results, location = [*op.output_variables()], op.marks.dropped
-        if location in seen or any(v in read or v.persistable for v in results):
-            continue
-        source = _find_source_in_program(op, needed)
+        location, is_kept = op.marks.dropped, any(v in read or v.persistable for v in op.output_variables())
+        source = None if is_kept or location in seen else _find_source_in_program(op, needed)
         if source is not None:
             seen.add(location)
             yield DroppedResult(op.type, shown(source), location)
+
+
+def _is_dropped(op: Operator) -> bool:
+    return bool(op.marks.dropped) and op.type not in _EFFECTS
 
 
 def _find_source_in_program(dropped: Operator, needed: Collection[Variable]) -> Variable | None:
