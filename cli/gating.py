@@ -321,8 +321,6 @@ def watch(context: click.Context, values: dict[str, Any]) -> int:
     Raises:
         CommandError: what is checked is not there a second time, or changes files itself.
     """
-    from gradtool.engine.gate import baseline as baselines
-
     from . import watching
 
     models = values["models"]

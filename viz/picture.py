@@ -23,9 +23,12 @@ from gradtool.engine.view.graph import BOTH, PARTS, GraphView
 
 from . import endings
 from .details import Details, details, statistics
+from .fold import FOLDS, fold
 from .forms import BY_ENDING, NAMED, Drawable, Form
+from .legend import legend_title
 from .mirror.scene import Scene
 from .notebook import present
+from .render import text
 from .table import TextTable
 
 ValuesById = Mapping[str, Mapping[str, float]]
@@ -72,8 +75,6 @@ def graph(
     >>> print(viz.graph((w * w).sum()).text().splitlines()[-1])
     2 of 2 forward ops have a gradient op
     """
-    from .fold import FOLDS
-
     for name, value, choices in (("part", part, PARTS), ("collapse", collapse, FOLDS)):
         if value not in choices:
             raise UsageError(
@@ -98,9 +99,6 @@ def pairs(of: Any, *, title: str = "") -> TextTable:
     Returns:
         A table, which prints as text and which notebooks show as a table.
     """
-    from .legend import legend_title
-    from .render import text
-
     view = _look_at(of, title)[0]
     return TextTable(legend_title(view), *text.table(view))
 
@@ -126,15 +124,11 @@ class Picture:
         self._values = values
 
     def __repr__(self) -> str:
-        from .legend import legend_title
-
         return f"<picture: {legend_title(self.view)}, {len(self.view.drawn())} nodes>"
 
     @cached_property
     def folded(self) -> GraphView:
         """The view as pictures that cannot be folded by their readers show it."""
-        from .fold import fold
-
         return fold(self.view, self._collapse)
 
     @cached_property
@@ -170,8 +164,6 @@ class Picture:
 
     def text(self, *, ascii: bool = False) -> str:
         """Lines for a terminal: forward operators beside their gradient operators."""
-        from .render import text
-
         return text.render(self.view, ascii=ascii)
 
     def dot(self) -> str:

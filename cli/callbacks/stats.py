@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from gradtool.engine.core.command_errors import CommandError
-from gradtool.engine.questions.over_time import Training
+from gradtool.engine.questions.over_time import OverTime, Training
 from gradtool.engine.questions.stats import Stats
 from gradtool.engine.request.request import Request
 from gradtool.viz.views import stats
@@ -44,7 +44,6 @@ def run(values: dict[str, Any]) -> int:
 
 def _show_training(values: dict[str, Any], out: Output) -> int:
     """The answer over the steps of a training."""
-    from gradtool.engine.questions.over_time import OverTime
     from gradtool.viz.views import over_time
 
     exit_code, folder = values.pop("exit_code"), values.pop("tensorboard")

@@ -118,6 +118,11 @@ class LeafCheck:
     meant: bool = False
 
     @property
+    def is_passed(self) -> bool:
+        """Return whether it was checked and agrees."""
+        return self.status == OK
+
+    @property
     def is_unrepeated(self) -> bool:
         """Return whether it was not checked since the pass cannot be repeated."""
         return self.status == UNCHECKED and self.cause.startswith(CANNOT)
@@ -139,7 +144,7 @@ class GradcheckStory(Result):
     @property
     def is_passed(self) -> bool:
         """Return whether everything was checked and agrees."""
-        return all(e.status == OK for e in self.entries)
+        return all(e.is_passed for e in self.entries)
 
     @property
     def obstacles(self) -> dict[str, list[LeafCheck]]:

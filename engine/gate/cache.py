@@ -20,6 +20,7 @@ from typing import Any, Final
 import gradtool
 
 from ..files import confined, sealed, wheels
+from ..files.writing import write_files
 from . import rules, unchanged
 from .checked import CheckedModel, Job
 from .finding import Severity
@@ -73,8 +74,6 @@ class ResultCache:
         """Write what is new; where that cannot be done, there is no cache."""
         if not self._new:
             return
-        from ..files.writing import write_files
-
         own = os.path.join(self._folder, self.stamp)
         try:
             confined.make_folder(own)

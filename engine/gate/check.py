@@ -7,9 +7,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import field, replace
 
+from ..core import source
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
+from ..request.request import Request
+from ..script import sessions
+from . import judging
 from .baseline import Baseline
 from .cache import ResultCache
 from .checked import CheckedModel, Job
@@ -53,8 +57,6 @@ class Check:
         Raises:
             CommandError: a selector stands for no rule; there is no such golden file, or model if it is the only one.
         """
-        from . import judging
-
         if self.cache is not None:
             self.cache.recall_rules()
         names = [m.target for m in models]
@@ -131,6 +133,18 @@ class Check:
             self.cache.write()
 
 
+def check_request(request: Request, select: Sequence[str], ignore: Sequence[str], notes: Notes = SILENT) -> Report:
+    """Check one model in this process, as the request loads it.
+
+    Args:
+        select, ignore: selectors of rules.
+    """
+    loading = {name: value for name, value in request.options().items() if name != "unfinished"}
+    subject = Subject(name=source.last_part(request.model), target=request.model, options=loading)
+    policy = Policy(selection=Selection(select=tuple(select), ignore=tuple(ignore)))
+    return Check(policy=policy, jobs=0).ask([subject], notes)
+
+
 def _say(result: CheckedModel) -> None:
     """Print what a model printed that did not run here."""
     if result.said:
@@ -148,6 +162,4 @@ def _lies_in_files(job: Job) -> bool:
     """Return whether another process finds the model: it is neither on standard input nor in the notebook of this
     process.
     """
-    from ..script import sessions
-
     return job.subject.target.partition(":")[0] != "-" and sessions.current() is None

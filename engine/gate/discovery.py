@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.command_errors import CommandError
 from ..core.records import dataclass
+from ..loading import targets
 from ..script import sessions
 from . import subject
 from .subject import Subject
@@ -173,8 +174,6 @@ def name_of(target: str) -> str:
 
 def _must_be_there(word: str, as_module: bool) -> None:
     """Raise :class:`CommandError` for a word that is no model: before anything runs."""
-    from ..loading import targets
-
     targets.target(word, as_module=as_module)
 
 

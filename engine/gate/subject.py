@@ -17,6 +17,7 @@ from ..core.command_errors import CommandError
 from ..core.near_names import find_near
 from ..core.records import dataclass
 from ..request.limits import ALL
+from ..request.request import Request
 
 if TYPE_CHECKING:
     from ..request.request import Request
@@ -45,8 +46,6 @@ class Subject:
 
     def request(self) -> Request:
         """Return the request that loads it."""
-        from ..request.request import Request
-
         lists = {name: tuple(value) for name, value in self.options.items() if isinstance(value, list)}
         words = {**self.options, **lists}
         words["feed"] = self.feed or words.get("feed")

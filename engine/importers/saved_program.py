@@ -13,9 +13,12 @@ from typing import Final
 
 from ..core.command_errors import CommandError
 from ..core.errors import FileFormatError
+from ..executor.scope import global_scope
+from ..files import container
 from ..files.jsontext import BOM, shorten_value
 from ..ir import roles
 from ..ir.program import Program
+from ..ir.to_json import SCHEMA
 from . import Imported
 
 PROGRAMS: Final[Mapping[str, str]] = {".json": "json", ".txt": "text", ".pdmodel": "container"}
@@ -91,8 +94,6 @@ def _form_of(data: bytes) -> str | None:
     begin = data.removeprefix(BOM).lstrip()
     if begin.startswith(_TEXT_BEGINS):
         return "text"
-    from ..ir.to_json import SCHEMA
-
     return "json" if begin.startswith(b"{") and SCHEMA.encode() in begin[:200] else None
 
 
@@ -128,8 +129,6 @@ def _foreign_program(path: Path, data: bytes) -> Program | Imported:
     """The program of Paddle's in a file; values that lie beside it go to the current scope."""
     from gradtool.paddle.static._foreign import beside, program_in
 
-    from ..executor.scope import global_scope
-
     described = program_in(data, path.name)
     assert described is not None, "its beginning says that it is one"
     global_scope().values.update(beside(described.program, str(path), _BESIDE))
@@ -139,9 +138,6 @@ def _foreign_program(path: Path, data: bytes) -> Program | Imported:
 def _load_values(path: Path, data: bytes) -> Program | Imported:
     """The program in a container; values that lie beside it go to the current scope."""
     from gradtool.paddle.static._saving import inference, values_in
-
-    from ..executor.scope import global_scope
-    from ..files import container
 
     program, _, fetched = inference(*container.read_stream(io.BytesIO(data), "the bytes"), "the bytes")
     beside = [path.with_suffix(suffix) for suffix in _BESIDE] if path.suffix == ".pdmodel" else []

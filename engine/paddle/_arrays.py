@@ -16,7 +16,9 @@ from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import ARRAY, Variable
 
 from ._arguments import tensor
+from ._creation import to_tensor
 from ._dispatch import apply
+from ._manipulation import concat, stack
 
 __all__ = ["array_length", "array_read", "array_write", "create_array", "tensor_array_to_tensor"]
 
@@ -189,9 +191,6 @@ def tensor_array_to_tensor(
     if state.in_static_mode():
         _expect_array(input, "tensor_array_to_tensor")
         return _as_one(input, axis, use_stack, "tensor_array_to_tensor", name)
-    from ._creation import to_tensor
-    from ._manipulation import concat, stack
-
     if not isinstance(input, list) or not all(isinstance(v, Tensor) for v in input):
         raise ArgumentTypeError("tensor_array_to_tensor: input must be a list of tensors in dynamic mode.")
     lengths = to_tensor([1 if use_stack else v.shape[axis] for v in input], "int32")

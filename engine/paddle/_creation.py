@@ -17,6 +17,7 @@ from gradtool.engine.ir.variable import Variable
 
 from ._arguments import dims, integer, tensor
 from ._dispatch import apply, counted, layer_name
+from ._manipulation import stack
 from ._remembered import remembered
 
 
@@ -280,8 +281,6 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     if isinstance(data, AnyTensor):
         out = data
     elif isinstance(data, (list, tuple)) and any(isinstance(v, AnyTensor) for v in data):
-        from ._manipulation import stack
-
         out = assign(stack([to_tensor(v) for v in data]))
     else:
         value = _bits(_array(data))

@@ -29,6 +29,8 @@ from gradtool.engine.ir.from_json import from_json
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.to_json import to_json
 
+from . import _checkpoints
+
 FORMAT = "gradtool/state/1"
 DEPTH = 64
 """How deep objects may be nested, in memory and in files."""
@@ -183,7 +185,6 @@ def read(file: BinaryIO, name: str, return_numpy: bool = False) -> Any:
     is_of_torch = torch_tensors.is_saved(start)
     if not is_of_torch and not container.is_pickle(start):
         return restored(*container.read_stream(file, name), name, return_numpy)
-    from . import _checkpoints
 
     def tensor(array: Array, called: str | None) -> Any:
         if array.dtype.name not in _TENSOR_TYPES:

@@ -14,6 +14,7 @@ from ._complex import conj
 from ._creation import cast, full
 from ._dispatch import apply
 from ._math import multiply, pow, sqrt
+from ._reduction import sum
 from ._short_names import delivered
 
 BITS = ("uint8", "int8", "int16", *INTEGERS)
@@ -123,7 +124,5 @@ def reduce_as(x: Any, target: Any, name: str | None = None) -> AnyTensor:
 
 def vecdot(x: Any, y: Any, axis: int = -1, name: str | None = None) -> AnyTensor:
     """The inner products along *axis*; of complex vectors, *x* is conjugated."""
-    from ._reduction import sum
-
     x, y = tensor(x, "x", "paddle.vecdot"), tensor(y, "y", "paddle.vecdot")
     return sum(conj(x) * y, axis)

@@ -10,10 +10,11 @@ from gradtool.engine.core.spec import DTYPES, bool_, float32
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import RefusedValue, tensor
+from ._complex import imag
 from ._creation import cast, full, full_like, ones_like, zeros_like
 from ._dispatch import apply, unary
 from ._logic import isinf, isnan, logical_and, logical_not
-from ._math import abs, scale, sign, sin, subtract
+from ._math import abs, floor, log2, pow, scale, sign, sin, subtract
 from ._reduction import sum
 from ._search import where
 
@@ -169,8 +170,6 @@ def isposinf(x: Any, name: str | None = None) -> AnyTensor:
 
 def isreal(x: Any, name: str | None = None) -> AnyTensor:
     """Return whether each element has no imaginary part."""
-    from ._complex import imag
-
     x = tensor(x, "x", "paddle.isreal")
     if not x.dtype.is_complex:
         return full_like(x, True, "bool")
@@ -208,8 +207,6 @@ LARGEST = {
 
 def frexp(x: Any, name: str | None = None) -> tuple[AnyTensor, AnyTensor]:
     """A number between a half and 1, and a whole one: the element is the first times 2 to the power of the second."""
-    from ._math import floor, log2, pow
-
     x = tensor(x, "x", "paddle.frexp", ["float32", "float64"])
     zero = x == zeros_like(x)
     exponent = where(zero, zeros_like(x), floor(log2(abs(where(zero, ones_like(x), x)))) + 1)

@@ -13,6 +13,7 @@ from gradtool.engine.core.value import AnyTensor
 from ._arguments import RefusedValue, integer, tensor, tensors
 from ._creation import meshgrid, ones_like, to_tensor, zeros
 from ._dispatch import apply
+from ._gather import index_select
 from ._linalg import bmm, matmul
 from ._manipulation import concat, expand, flatten, reshape, stack, transpose, unsqueeze
 from ._math import abs, multiply, pow, scale
@@ -192,8 +193,6 @@ def pdist(x: Any, p: Any = 2.0, name: str | None = None) -> AnyTensor:
     x = tensor(x, "x", "paddle.pdist")
     if x.ndim != 2:
         raise RefusedValue(f"The x must be 2-dimensional in paddle.pdist, but received {list(x.shape)}.")
-    from ._gather import index_select
-
     pairs = [*itertools.combinations(range(x.shape[0]), 2)]
     firsts, seconds = (to_tensor([pair[i] for pair in pairs], "int64") for i in range(2))
     order = 2.0 if p is None or p == "fro" else float(p)
@@ -257,8 +256,6 @@ def combinations(x: Any, r: int = 2, with_replacement: bool = False, name: str |
     Args:
         with_replacement: whether an element may be chosen several times.
     """
-    from ._gather import index_select
-
     place = "paddle.combinations"
     x = tensor(x, "x", place)
     if x.ndim != 1:

@@ -13,6 +13,7 @@ from ._arguments import dims, integer, tensor
 from ._creation import cast, full_like
 from ._creation import shape as shape_of
 from ._dispatch import apply
+from ._manipulation import reshape
 
 
 def _draw(op_type: str, shape: Any, dtype: Any, where: str, key: str, name: str | None, **attrs: Any) -> AnyTensor:
@@ -75,8 +76,6 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None 
     """
     if isinstance(mean, AnyTensor):
         if isinstance(std, AnyTensor):
-            from ._manipulation import reshape
-
             std = reshape(std, shape_of(mean))
         return _scaled(gaussian(shape_of(mean), dtype=mean.dtype, name=name), mean, std)
     if isinstance(std, AnyTensor):

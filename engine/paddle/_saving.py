@@ -10,7 +10,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, Usa
 from gradtool.engine.files import container
 from gradtool.engine.files.writing import write_files
 
-from . import _nested
+from . import _checkpoints, _nested
 from .nn.layer import Layer
 
 
@@ -60,8 +60,6 @@ def _pieces(obj: Any, form: str | None, protocol: int) -> Iterable[Any]:
     """The bytes of a file that holds *obj*, in gradtool's form or in Paddle's."""
     if form is None:
         return _nested.pieces(obj)
-    from . import _checkpoints
-
     return [_checkpoints.written(obj, protocol)]
 
 

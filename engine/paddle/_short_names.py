@@ -13,6 +13,7 @@ from ._arguments import INTEGERS, RefusedValue, integer, tensor
 from ._complex import as_complex, as_real
 from ._creation import cast
 from ._dispatch import apply, write
+from ._gather import take_along_axis
 from ._logic import equal, greater_equal, greater_than, less_equal, less_than, not_equal
 from ._manipulation import concat, flatten, slice, transpose
 from ._math import clip, divide, floor_divide, multiply, subtract
@@ -168,8 +169,6 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None, *, out: Any =
 
 def take_along_dim(arr: Any, indices: Any, axis: int, broadcast: bool = True, *, out: Any = None) -> AnyTensor:
     """The elements that *indices* name along *axis*, as ``take_along_axis``."""
-    from ._gather import take_along_axis
-
     return delivered(take_along_axis(arr, indices, axis, broadcast), out)  # type: ignore[no-any-return]
 
 

@@ -12,6 +12,7 @@ from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ops.infer import broadcast
 
 from ._arguments import dims, integer, integers, tensor
+from ._creation import to_tensor
 from ._manipulation import concat, reshape, slice, split, transpose
 
 
@@ -89,8 +90,6 @@ def unflatten(x: Any, axis: int, shape: Any, name: str | None = None) -> AnyTens
 
 def _numbers_of(sizes: list[int], like: AnyTensor) -> AnyTensor | None:
     """*sizes* as a tensor of the dtype of *like*; None where there are none."""
-    from ._creation import to_tensor
-
     return to_tensor(sizes, dtype=like.dtype) if sizes else None
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 from ..core.records import dataclass
 from ..core.wording import ScriptWord
+from ..data import words
 from .limits import ALL, LOADING
 
 
@@ -153,8 +154,6 @@ class Request:
         taken = {n: options.pop(n) for n in ("model", *LOADING) if n != "steps"}
         fed = options.pop("fed", None)
         if fed is not None:
-            from ..data import words
-
             more |= {"fed": fed, "arrays": words.take(fed)}
         steps = more.pop("steps", None) or options.pop("steps", None)
         return cls.create(**taken, steps=steps, **{"unfinished": True, **more})

@@ -14,6 +14,7 @@ from typing import Any
 import gradtool
 
 from ..core.command_errors import CommandError
+from ..kernels import choice
 from ..loading import targets
 
 
@@ -21,12 +22,10 @@ def versions() -> dict[str, str]:
     """The versions that decide what an answer is, and what computes it."""
     import numpy
 
-    from ..kernels.choice import current
-
     return {
         "gradtool": gradtool.__version__,
         "numpy": numpy.__version__,
-        "backend": current().name,
+        "backend": choice.current().name,
         "engine": _engine(),
     }
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..core import source
 from ..core.notes import Notes
 from ..core.records import dataclass
-
-if TYPE_CHECKING:
-    from ..request.request import Request
+from ..questions import question_class
+from ..request.request import Request
 
 OK: Final = "ok"
 FINDING: Final = "finding"
@@ -44,7 +43,7 @@ class Summary:
         return UNCHECKED if self.unchecked else OK
 
 
-Asked = Callable[["Request", Mapping[str, Any], Notes], Summary]
+Asked = Callable[[Request, Mapping[str, Any], Notes], Summary]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +66,13 @@ def number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def _nan(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
-    from ..questions.nan import Nan
+def _ask(name: str, request: Request, notes: Notes, **options: Any) -> Any:
+    """Return the answer to the question of that name."""
+    return question_class(name)(**options).ask(request, notes)
 
-    answer = Nan(**options, steps=request.run.steps).ask(request, notes)
+
+def _nan(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
+    answer = _ask("nan", request, notes, **options, steps=request.run.steps)
     story, names = answer.story, answer.names
     births = [
         {
@@ -96,9 +98,7 @@ def _nan(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
 
 
 def _stats(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
-    from ..questions.stats import Stats
-
-    answer = Stats(**options).ask(request, notes)
+    answer = _ask("stats", request, notes, **options)
     lines = [
         {
             "name": line.name,
@@ -118,9 +118,7 @@ def _stats(request: Request, options: Mapping[str, Any], notes: Notes) -> Summar
 
 
 def _why(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
-    from ..questions.why import Why
-
-    answers = Why(**options).ask(request, notes)
+    answers = _ask("why", request, notes, **options)
     verdicts = [
         {
             "name": a.name,
@@ -136,31 +134,21 @@ def _why(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
 
 
 def _gradcheck(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
-    from ..answers.gradcheck import OK
-    from ..questions.gradcheck import Gradcheck
-
-    answer = Gradcheck(**options).ask(request, notes)
+    answer = _ask("gradcheck", request, notes, **options)
     checked = [
         {"name": c.name, "status": c.status, "order": c.order, "error": number(c.error), "cause": c.cause}
         for c in answer.story.entries
     ]
-    bad = [c for c in checked if c["status"] != OK]
-    errors = [c.error for c in answer.story.entries if c.status == OK and math.isfinite(c.error)]
+    bad = [line for line, c in zip(checked, answer.story.entries, strict=True) if not c.is_passed]
+    errors = [c.error for c in answer.story.entries if c.is_passed and math.isfinite(c.error)]
     told = {"checked": len(checked), "error": max(errors, default=None), "not_ok": bad}
     return Summary(answer.findings, told, not answer.story.is_passed)
 
 
 def _check(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
-    from ..gate.check import Check
-    from ..gate.finding import Severity
-    from ..gate.policy import Policy
-    from ..gate.selection import Selection
-    from ..gate.subject import Subject
+    from ..gate.check import check_request
 
-    selection = Selection(select=tuple(options.get("select", ())), ignore=tuple(options.get("ignore", ())))
-    loading = {name: value for name, value in request.options().items() if name != "unfinished"}
-    subject = Subject(name=source.last_part(request.model), target=request.model, options=loading)
-    report = Check(policy=Policy(selection=selection), jobs=0).ask([subject], notes)
+    report = check_request(request, options.get("select", ()), options.get("ignore", ()), notes)
     told = [
         {
             "code": f.code,
@@ -172,13 +160,11 @@ def _check(request: Request, options: Mapping[str, Any], notes: Notes) -> Summar
         }
         for f in report.results
     ]
-    return Summary(sum(f.severity is Severity.ERROR for f in report.results), {"findings": told})
+    return Summary(report.findings, {"findings": told})
 
 
 def _backward(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
-    from ..questions.backward import Backward
-
-    table = Backward(run=True, **options).ask(request, notes)
+    table = _ask("backward", request, notes, run=True, **options)
     rows = [row for row in table.rows if row.counts]
     without = [
         {"name": row.shown, "status": row.status, "source": str(row.source) or None} for row in rows if row.lacking
@@ -190,9 +176,7 @@ def _backward(request: Request, options: Mapping[str, Any], notes: Notes) -> Sum
 
 
 def _summarize_saved(request: Request, options: Mapping[str, Any], notes: Notes) -> Summary:
-    from ..questions.saved import Saved
-
-    story = Saved(**options).ask(request, notes).story
+    story = _ask("saved", request, notes, **options).story
     told = {"bytes": story.total, "peak": story.peak, "buffers": len(story.kept), "held": story.held}
     return Summary(0, told)
 

@@ -11,13 +11,15 @@ from gradtool.engine.core.notes import SILENT, Notes
 from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.wording import command_line
 from gradtool.engine.kinds.model import ModelGraph
+from gradtool.engine.kinds.viewing import select
 from gradtool.engine.questions.picture import PictureAnswer
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView
 
-from .. import fold, forms
+from .. import excerpt, fold, forms
+from ..details import Details, details
+from ..external import GraphvizError, draw
 
 if TYPE_CHECKING:
-    from ..details import Details
     from ..legend import Colouring
 
 PARTS = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}
@@ -137,8 +139,6 @@ class Drawing:
         return view
 
     def _details(self) -> Details:
-        from ..details import details
-
         graph, values = self._picture.graph, self._picture.values
         norms = {node: {"norm": value} for node, value in values.items()} if self._look.color == "norm" else {}
         return details(graph.view, list(graph.locations), norms)
@@ -162,10 +162,6 @@ def _select_part(view: GraphView, look: Look) -> GraphView:
     shown = view.only(PARTS[look.part])
     if not look.path and not look.focus:
         return shown
-    from gradtool.engine.kinds.viewing import select
-
-    from .. import excerpt
-
     if look.path:
         a, dots, b = look.path.partition("..")
         if not dots or not a or not b:
@@ -201,7 +197,6 @@ def _choose_colours(view: GraphView, by: str, values: Mapping[str, float]) -> Co
 
 def _draw_by_dot(subject: forms.Drawable, form: str, limit: float) -> str | bytes | None:
     """The picture as Graphviz's ``dot`` lays it out; None, with a note, where it cannot."""
-    from ..external import GraphvizError, draw
     from ..render import dot
 
     text = dot.render(subject.scene, file=subject.file, command=subject.command, colouring=subject.fills, placed=False)
@@ -216,8 +211,6 @@ def _draw_by_dot(subject: forms.Drawable, form: str, limit: float) -> str | byte
 
 
 def _draw(subject: forms.Drawable, form: str) -> str | bytes:
-    from ..external import GraphvizError
-
     try:
         return forms.NAMED[form].draw(subject)
     except GraphvizError as error:

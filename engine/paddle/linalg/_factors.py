@@ -11,6 +11,7 @@ from gradtool.paddle._creation import assign, eye
 from gradtool.paddle._dispatch import apply
 from gradtool.paddle._linalg import matmul
 from gradtool.paddle._manipulation import expand, unsqueeze
+from gradtool.paddle._random import randn
 from gradtool.paddle._reduction import mean
 from gradtool.paddle._sizes import is_square
 from gradtool.paddle._splitting import matrix_transpose
@@ -171,8 +172,6 @@ def svd_lowrank(
     Raises:
         UsageError: *q* or *niter* is out of range (a ValueError).
     """
-    from gradtool.paddle._random import randn
-
     x = tensor(x, "x", "paddle.linalg.svd_lowrank")
     q, niter = _sizes(x, q, niter, "paddle.linalg.svd_lowrank")
     if M is not None:

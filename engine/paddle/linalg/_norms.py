@@ -9,6 +9,7 @@ from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.value import AnyTensor
 from gradtool.paddle._arguments import integers, tensor
 from gradtool.paddle._creation import cast, ones_like, zeros_like
+from gradtool.paddle._diagonals import diagonal
 from gradtool.paddle._dispatch import apply
 from gradtool.paddle._linalg import matmul
 from gradtool.paddle._manipulation import unsqueeze
@@ -19,6 +20,7 @@ from gradtool.paddle._short_names import delivered
 from gradtool.paddle._sizes import counted
 from gradtool.paddle._splitting import matrix_transpose
 
+from ._eigen import eigh
 from ._systems import inv
 
 
@@ -150,8 +152,6 @@ def pinv(x: Any, rcond: Any = 1e-15, hermitian: bool = False, name: str | None =
     if 0 in x.shape[-2:]:
         return matrix_transpose(_conj(x))  # no elements either
     if hermitian:
-        from ._eigen import eigh
-
         values, columns = eigh(x)
         return matmul(columns * _inverses(values, values.abs(), rcond, x), _conj(columns), transpose_y=True, name=name)
     if isinstance(rcond, (int, float)) and rcond <= ROUNDING:
@@ -254,7 +254,5 @@ def corrcoef(x: Any, rowvar: bool = True, name: str | None = None) -> AnyTensor:
     covariances = cov(x, rowvar)
     if not covariances.ndim:
         return covariances / covariances  # type: ignore[no-any-return]
-    from gradtool.paddle._diagonals import diagonal
-
     deviations = sqrt(diagonal(covariances))
     return covariances / unsqueeze(deviations, 1) / unsqueeze(deviations, 0)  # type: ignore[no-any-return]

@@ -13,6 +13,7 @@ from gradtool.engine.questions.why import Verdicts
 from gradtool.engine.runs.timeline import NOBODY, Entry
 from gradtool.engine.view.graph import GraphView
 
+from ... import excerpt
 from ...text import cells
 from ...views.why import answer_lines, summary
 from .. import show, ways
@@ -214,7 +215,6 @@ def _graph_arguments(rest: str) -> tuple[str, str | None]:
 )
 def graph(book: Notebook, rest: str) -> Reply:
     """A picture of what is near a tensor, an operator, or the cursor."""
-    from ... import excerpt
     from ...mirror.layout import mirror
     from ...render import svg, text
 
