@@ -66,7 +66,7 @@ def find_dropped_in_program(
     """
     dropped = list(filter(_is_dropped, ops))
     read = set(chain.from_iterable(op.input_variables() for op in ops)) if dropped else set[Variable]()
-    needed = set(map(variable_of, filter(None, depends)))
+    needed = {variable_of(value) for value in depends if value is not None}
     seen = set[Location]()
     for op in dropped:
         location, is_kept = op.marks.dropped, any(v in read or v.persistable for v in op.output_variables())
