@@ -17,7 +17,7 @@ import click
 
 from gradtool.engine.core.command_errors import CommandError, ModelError, Terminated
 from gradtool.engine.script.effects import command_scope
-from gradtool.engine.script.overdue import SECONDS
+from gradtool.engine.script.forced_end import SECONDS
 from gradtool.viz.text import legible
 
 from . import errors

@@ -30,11 +30,11 @@ from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
 from . import streams, terminal
+from .backend_options import add_backend_options
 from .boundary import describe_error, say
-from .computing import add_backend_options
 from .files import Content, write_all
 from .main import RAISED, SCRIPT
-from .rare import RareOption
+from .rare_options import RareOption
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

@@ -30,10 +30,10 @@ def make_folder(path: str) -> None:
     """Create a folder with its parents; raises :class:`UnwrittenFile` when that cannot be done."""
     if not path:
         raise UnwrittenFile("the name of the folder is empty", "'.' is the current folder")
-    from gradtool.engine.files import confined
+    from gradtool.engine.files import confined_paths
 
     try:
-        confined.make_folder(path)
+        confined_paths.make_folder(path)
     except (FileExistsError, NotADirectoryError):
         raise UnwrittenFile(f"cannot write to folder {path}: there is a file of that name") from None
     except OSError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import commands
-from .rare import RareOption
+from .rare_options import RareOption
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -21,8 +21,8 @@ from gradtool.engine.core.errors import LossError
 from gradtool.engine.core.source import Location
 from gradtool.engine.eager.journal import Journal, keep_journal
 from gradtool.engine.eager.parameter import ParameterRecord
-from gradtool.engine.eager.recorded import nodes_behind
-from gradtool.engine.eager.start import PassRequest, Start
+from gradtool.engine.eager.pass_start import PassRequest, Start
+from gradtool.engine.eager.recorded_calls import nodes_behind
 from gradtool.engine.eager.tape import as_they_were, keep_graphs
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
@@ -32,10 +32,10 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.recorders import live as running
 from gradtool.engine.request.request import Request
 from gradtool.engine.script.calls import PassCall
-from gradtool.engine.script.loaded import Loaded
+from gradtool.engine.script.script_state import Loaded
 from gradtool.paddle.nn import Layer
 
-from .related import select_related, tensors_of
+from .loss_namespace import select_related, tensors_of
 
 Context = contextlib.AbstractContextManager[Loaded]
 

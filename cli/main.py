@@ -16,10 +16,10 @@ import click
 
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.script import streams as theirs
+from gradtool.engine.script.forced_end import end_soon_after_ctrl_c
 from gradtool.engine.script.imports import guard_imports
-from gradtool.engine.script.overdue import end_soon_after_ctrl_c
 
-from . import commands, configuration, help_pages, moved, streams
+from . import commands, configuration, former_names, help_pages, streams
 from .boundary import overdue, run
 
 SCRIPT = "gradtool.script"
@@ -63,7 +63,7 @@ class CommandGroup(click.Group):
         if ctx.resilient_parsing:
             return self._resolve_unfinished(ctx, args)
         if args[0] not in (*commands.names(), commands.OF_A_MODEL) and not args[0].startswith("-"):
-            raise moved.unknown_command(args[0])
+            raise former_names.unknown_command(args[0])
         args = help_pages.drop_all(args, ctx.meta)
         chosen, rest = commands.choose_form(args[0], args[1:])
         name, command, rest = super().resolve_command(ctx, [chosen, *rest])
@@ -157,7 +157,7 @@ def _add_command(words: list[str]) -> list[str]:
     options_first = words[0].startswith("-") and words[0] != "-"
     named = any(word == "-m" or _may_be_a_model(word) for word in (words if options_first else words[:1]))
     if words[0] == commands.OF_A_MODEL and not named:
-        raise moved.unknown_command(words[0])
+        raise former_names.unknown_command(words[0])
     return [commands.OF_A_MODEL, *words] if named else words
 
 

@@ -9,8 +9,8 @@ import click
 
 from gradtool.engine.core.command_errors import CommandError
 
-from .asking import find_exit_code
 from .context import Output
+from .queries import find_exit_code
 
 mesh_option = click.option(
     "--mesh", metavar="data=N", help="Compute one step as N devices that share the rows would, and print what differs."

@@ -13,14 +13,14 @@ from datetime import datetime
 from typing import Any
 
 import gradtool
-from gradtool.engine.answers.diff import of_tape, stored
+from gradtool.engine.answers.diff import of_tape, outline_json
 from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.source import Location
 from gradtool.engine.core.wording import plain
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.files import confined
+from gradtool.engine.files import confined_paths
 from gradtool.engine.ir.program import Program
 from gradtool.engine.view import from_tape
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
@@ -84,7 +84,7 @@ def texts(
         f"{stamp}{CALL_STACK}": "\n".join(_stacks(view, list(locations), whole)) + "\n",
     }
     if outline is not None:
-        contents[f"{stamp}{stored.ENDING}"] = stored.write(outline)
+        contents[f"{stamp}{outline_json.ENDING}"] = outline_json.write(outline)
     manifest = {**facts, "files": sorted([*contents, *facts.get("files", ())])}
     contents[f"{stamp}{MANIFEST}"] = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False) + "\n"
     return contents
@@ -147,7 +147,7 @@ def check_folder(path: Any) -> str:
     if not path:
         raise DumpFolderError("dump_backward_graph_path: the path is empty.", hint="'.' is the current folder")
     try:
-        confined.make_folder(path)
+        confined_paths.make_folder(path)
     except (FileExistsError, NotADirectoryError):
         raise NotAFolderError(
             f"dump_backward_graph_path: path:'{path}' must be directory, but there is a file of that name."

@@ -16,7 +16,7 @@ import numpy as np
 from gradtool.engine.core.collector import pause_gc
 from gradtool.engine.view.graph import BACKWARD, BIRTH, FOLDED, OP, EdgeView, GraphView, NodeView
 
-from .mirror.drawn import Bools, Ints
+from .mirror.picture_arrays import Bools, Ints
 
 REPEAT: Final = "repeat"
 STAYS: Final = -1

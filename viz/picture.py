@@ -13,7 +13,7 @@ import numpy as np
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError, did_you_mean
 from gradtool.engine.core.source import Location
 from gradtool.engine.eager.parameter import parameters_at
-from gradtool.engine.eager.recorded import leaf_tensors
+from gradtool.engine.eager.recorded_calls import leaf_tensors
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gradtool.engine.view.graph import FORWARD, GraphView
 
-from .mirror.drawn import Ints
 from .mirror.lanes import distinct
+from .mirror.picture_arrays import Ints
 
 CANDIDATES: Final = 12
 """Lengths of blocks that are tried."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 
-from gradtool.engine.files import confined
+from gradtool.engine.files import confined_paths
 from gradtool.engine.files.writing import write_files
 
 
@@ -25,7 +25,7 @@ def new_files(folder: str, stamps: Iterator[str], make: Callable[[str], Mapping[
         stamp = next(stamps)
         reserved = os.path.join(folder, f".{stamp}reserved")
         try:
-            os.close(confined.opener(reserved, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            os.close(confined_paths.opener(reserved, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         except FileExistsError:
             continue
         try:

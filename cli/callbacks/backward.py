@@ -11,10 +11,10 @@ from gradtool.engine.questions.backward import Backward
 from gradtool.engine.request.request import Request
 from gradtool.viz.views import backward
 
-from ..asking import ask, find_exit_code, must_be_one, prepare_others
 from ..context import Output
 from ..errors import CLEAN
 from ..files import Content, make_folder
+from ..queries import ask, find_exit_code, must_be_one, prepare_others
 
 
 def run(values: dict[str, Any]) -> int:

@@ -10,7 +10,7 @@ from gradtool.engine.core.command_errors import unknown
 from gradtool.viz import gate
 from gradtool.viz.text import inert, printable
 
-from .. import gating
+from .. import check_selection
 from ..context import Output
 from ..errors import CLEAN, FAILED
 
@@ -18,7 +18,7 @@ from ..errors import CLEAN, FAILED
 def run(context: click.Context, values: dict[str, Any]) -> int:
     """Run the command; return its exit code."""
     if values.pop("watch"):
-        return gating.watch(context, values)
+        return check_selection.watch(context, values)
     looks = {name: values.pop(name) for name in ("quiet", "verbose")}
     out = Output(file=values.pop("output"), ascii=values.pop("ascii_"), **looks)
     form, others = values.pop("form"), [_form_and_file(text) for text in values.pop("out")]
@@ -27,7 +27,7 @@ def run(context: click.Context, values: dict[str, Any]) -> int:
     _must_be_distinct([file for _, file in others])
     words = values.pop("models")
     listed = values.pop("show_files")
-    asked = gating.read_options(context, values)
+    asked = check_selection.read_options(context, values)
     models = asked.models.select(words)
     if listed:
         lines = [printable(model.target) for model in models]
@@ -36,7 +36,7 @@ def run(context: click.Context, values: dict[str, Any]) -> int:
     report = asked.question.ask(models, out)
     also = {file: gate.render(report, name) for name, file in others}
     if asked.writes:
-        renewed, report = gating.accept(report, asked.question.baseline)
+        renewed, report = check_selection.accept(report, asked.question.baseline)
         also[renewed.file] = renewed.text()
         out.note(f"{renewed.file}: {len(renewed.entries)} known findings")
     elif report.gone:

@@ -14,7 +14,7 @@ from gradtool.viz.debugger import batch, terminal
 from gradtool.viz.debugger.from_models import open_notebook
 from gradtool.viz.debugger.notebook import Notebook
 
-from .. import replaying
+from .. import session_replay
 from ..context import Output
 
 
@@ -38,9 +38,9 @@ def run(values: dict[str, Any]) -> int:
     saved = None
     if replay is not None:
         ask = not prompt.batch and sessions.current() is None and sys.stdin.isatty() and sys.stderr.isatty()
-        saved = replaying.read(replay, out, trust, check, ask)
+        saved = session_replay.read(replay, out, trust, check, ask)
         if values["model"] is None:
-            return replaying.check(saved, None, out) if check else prompt.run_session(saved.book)
+            return session_replay.check(saved, None, out) if check else prompt.run_session(saved.book)
         if not check:
             raise CommandError("a saved session needs no model to go on", "--check compares it with the model")
     if values["model"] is None:
@@ -51,7 +51,7 @@ def run(values: dict[str, Any]) -> int:
     prompt.read()
     asked = Debug.take(values)
     with open_notebook(Request.take(values, unfinished=False, post_mortem=on_error), asked, out) as book:
-        return prompt.run_session(book) if saved is None else replaying.check(saved, book, out)
+        return prompt.run_session(book) if saved is None else session_replay.check(saved, book, out)
 
 
 class Prompt:

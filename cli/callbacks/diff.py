@@ -9,10 +9,10 @@ from gradtool.engine.questions.diff import Diff
 from gradtool.engine.request.request import Request
 from gradtool.viz.views import diff
 
-from ..asking import find_exit_code
 from ..commands.diff import PICTURES
 from ..context import Output
 from ..meshes import ask_on_replicas
+from ..queries import find_exit_code
 
 _OF_TWO = ("checkpoints", "values", "resources", "backend", "against", "write_golden")
 

@@ -8,9 +8,9 @@ from gradtool.engine.questions.gradcheck import Comparison, Gradcheck
 from gradtool.engine.request.request import Request
 from gradtool.viz.views import gradcheck
 
-from ..asking import ask, find_exit_code
 from ..context import Output
 from ..errors import CLEAN, ENGINE
+from ..queries import ask, find_exit_code
 
 
 def run(values: dict[str, Any]) -> int:

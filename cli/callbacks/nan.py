@@ -8,8 +8,8 @@ from gradtool.engine.questions.nan import Nan
 from gradtool.engine.request.request import Request
 from gradtool.viz.views import nan
 
-from ..asking import ask, find_exit_code
 from ..context import Output
+from ..queries import ask, find_exit_code
 
 
 def run(values: dict[str, Any]) -> int:

@@ -8,7 +8,7 @@ import click
 
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.request.request import Request
-from gradtool.viz.report import asking
+from gradtool.viz.report import from_python
 from gradtool.viz.report.findings import Inquiry
 from gradtool.viz.views import report
 
@@ -23,11 +23,11 @@ def run(context: click.Context, values: dict[str, Any]) -> int:
     if not files:
         click.echo(context.get_help(), err=True)
         raise CommandError("nothing to write: none of --html, --ipynb and --md is given", "--html report.html")
-    asking.check_distinct(files)
+    from_python.check_distinct(files)
     session, title = values.pop("session"), values.pop("title")
     inquiry = Inquiry.take(values)
     request = Request.take(values)
-    document = asking.report_on_request(request, inquiry, out, session=session, title=title)
-    written = asking.render(document, files, request, inquiry)
+    document = from_python.report_on_request(request, inquiry, out, session=session, title=title)
+    written = from_python.render(document, files, request, inquiry)
     out.emit(report.view(document, files, written, request.words()), written)
     return 0

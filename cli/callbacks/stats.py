@@ -13,10 +13,10 @@ from gradtool.engine.questions.stats import Stats
 from gradtool.engine.request.request import Request
 from gradtool.viz.views import stats
 
-from ..asking import ask, find_exit_code, must_be_one
 from ..context import Output
 from ..files import Content, make_folder, write_all
 from ..meshes import ask_on_replicas
+from ..queries import ask, find_exit_code, must_be_one
 
 _OF_ONE_DEVICE = ("by", "worst", "histogram", "tensorboard", "steps")
 

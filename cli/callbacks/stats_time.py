@@ -10,9 +10,9 @@ from gradtool.engine.questions.profile import Profile
 from gradtool.engine.request.request import Request
 from gradtool.viz.views import profile
 
-from ..asking import ask, must_be_one
 from ..context import Output
 from ..errors import CLEAN
+from ..queries import ask, must_be_one
 
 
 def run(values: dict[str, Any]) -> int:

@@ -9,9 +9,9 @@ from gradtool.engine.questions.why import Verdicts, Why
 from gradtool.engine.request.request import Request
 from gradtool.viz.views import why
 
-from ..asking import ask, find_exit_code
 from ..context import Output
 from ..errors import ENGINE
+from ..queries import ask, find_exit_code
 
 
 def run(values: dict[str, Any]) -> int:

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option
 from ..callbacks import call
 from ..context import backward_options, model_options, output_options, run_options
 from ..help_pages import Command
-from ..rare import RareOption
+from ..queries import exit_option
+from ..rare_options import RareOption
 from ..sizes import byte_size
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
+from ..backend_options import add_backend_options
 from ..callbacks import call
-from ..computing import add_backend_options
 from ..context import add_model_options, ascii_option, backward_options, color_option, feed_option, note_options
 from ..help_pages import Command
-from ..rare import RareOption
+from ..rare_options import RareOption
 from ..sizes import byte_size
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option
+from ..backend_options import device_options
 from ..callbacks import call
-from ..computing import device_options
 from ..context import add_model_options, backward_options, output_options
 from ..help_pages import Command
 from ..meshes import mesh_option
+from ..queries import exit_option
 
 PICTURES = ("svg", "html")
 

@@ -11,7 +11,7 @@ from gradtool.viz import forms
 from ..callbacks import call
 from ..context import ascii_option, backward_options, model_options, note_options
 from ..help_pages import Command
-from ..rare import RareOption
+from ..rare_options import RareOption
 
 FORMATS = tuple(forms.NAMED)
 COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")

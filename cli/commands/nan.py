@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option
 from ..callbacks import call
 from ..context import feed_option, model_options, output_options
 from ..help_pages import Command
+from ..queries import exit_option
 
 
 @click.command("nan", cls=Command)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..computing import add_backend_options
+from ..backend_options import add_backend_options
 from ..context import Output, output_options
 from ..help_pages import Command
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option
 from ..callbacks import call
 from ..context import feed_option, model_options, output_options
 from ..help_pages import Command
 from ..meshes import mesh_option
+from ..queries import exit_option
 
 
 @click.command("stats", cls=Command)

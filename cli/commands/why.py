@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option
+from ..backend_options import add_backend_options
 from ..callbacks import call
-from ..computing import add_backend_options
 from ..context import add_model_options, backward_options, output_options, run_options
 from ..help_pages import Command
+from ..queries import exit_option
 
 
 @click.command("why", cls=Command)

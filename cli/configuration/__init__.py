@@ -28,7 +28,7 @@ import click
 from gradtool.engine.core.command_errors import ConfigurationError
 from gradtool.viz.text import legible
 
-from ..rare import RareOption
+from ..rare_options import RareOption
 
 if TYPE_CHECKING:
     from .settings import Settings
@@ -154,9 +154,9 @@ def set_defaults(context: click.Context, name: str, command: click.Command, word
 
 def stays(context: click.Context, path: str, folder: str) -> None:
     """Have what is written at *path* stay below *folder*, and follow no link there, as long as the command runs."""
-    from gradtool.engine.files import confined
+    from gradtool.engine.files import confined_paths
 
-    context.with_resource(confined.confine(path, folder))
+    context.with_resource(confined_paths.confine(path, folder))
 
 
 def _paths(command: click.Command, words: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gradtool.engine.core.command_errors import ConfigurationError
-from gradtool.engine.files import confined
+from gradtool.engine.files import confined_paths
 
 from .files import ConfigurationFile
 from .nodes import Path
@@ -51,11 +51,11 @@ def resolve_inside(file: str, folder: str, place: str, use: Inside = READ) -> st
     real = os.path.realpath(folder)
     if use.form == "glob" and glob.has_magic(file):
         return _glob(file, real, place)
-    whole = confined.resolve(os.path.join(real, file), real)
+    whole = confined_paths.resolve(os.path.join(real, file), real)
     if whole is None:
         raise _error_outside(file, real, place)
     for path in () if use.writes else _links(whole):
-        if confined.resolve(path, real) is None:
+        if confined_paths.resolve(path, real) is None:
             raise _error_outside(os.path.relpath(path, real), real, place)
     return shorten(whole)
 
@@ -78,7 +78,7 @@ def _links(path: str) -> Iterator[str]:
 
 def _error_outside(file: str, folder: str, place: str) -> ConfigurationError:
     lexically = os.path.normpath(os.path.join(folder, file))
-    leads = confined.resolve(os.path.dirname(lexically), folder) is not None and os.path.lexists(lexically)
+    leads = confined_paths.resolve(os.path.dirname(lexically), folder) is not None and os.path.lexists(lexically)
     what = "is a link that leads" if leads and os.path.islink(lexically) else "lies"
     return ConfigurationError(f"{place}: {file} {what} outside the folder of {place.partition(':')[0]}", _HINT)
 

@@ -17,8 +17,8 @@ from gradtool.viz.debugger.scope import ExpressionNames, names_at
 from gradtool.viz.debugger.verbs import Reply, Verb
 from gradtool.viz.document.bundle import cell_bundle
 
+from .error_display import Failed
 from .names import SESSION
-from .refused import Failed
 from .session import NotebookSession
 
 _NAMES = ("v", "g", "cur", "fwd", "ins", "outs", "dout")

@@ -2,7 +2,7 @@
 
 ``%why w loss`` takes the name of a Tensor, Variable or Program in the notebook where the command line takes a model
 file; a file will do as well. ``%%gradtool why`` runs the rest of its cell as a model file. What a command prints
-becomes the value of the magic (:class:`~gradtool.cli.notebook.shown.CommandOutput`), an error one short message.
+becomes the value of the magic (:class:`~gradtool.cli.notebook.answer_display.CommandOutput`), an error one message.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .. import commands
 from ..boundary import describe_error
 from ..context import capture_views
 from ..main import cli
+from .answer_display import CommandOutput
 from .debugger import Debugger, SessionStatus
+from .error_display import Failed, Refused
 from .names import CELL, SESSION, WATCH, magic_of
-from .refused import Failed, Refused
 from .session import NotebookSession
-from .shown import CommandOutput
 
 Magic = tuple[Callable[[str], Any], str]
 """What a magic does with the rest of its line, and one sentence about it; what it returns is shown."""

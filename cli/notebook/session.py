@@ -14,7 +14,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.loading.targets import exists
 from gradtool.engine.recorders import live as running
 from gradtool.engine.request.request import Request
-from gradtool.engine.script.loaded import Loaded
+from gradtool.engine.script.script_state import Loaded
 from gradtool.viz.debugger.notebook import Notebook
 
 from ..live import Live

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ParamSpec
 
-from gradtool.engine.answers import asking
+from gradtool.engine.answers import python_questions
 from gradtool.engine.answers.gradcheck import OK, WRONG, LeafCheck
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.folding import fold_names
@@ -29,7 +29,7 @@ from gradtool.engine.questions.why import Why
 from gradtool.viz import views
 from gradtool.viz.views.view import to_lines
 
-from . import golden, held
+from . import golden, losses
 
 _P = ParamSpec("_P")
 _MOST = 8
@@ -87,8 +87,8 @@ def assert_all_parameters_get_gradients(
     __tracebackhide__ = True
     patterns = [except_] if isinstance(except_, str) else list(except_)
     with (
-        held.request_for(loss, feed, graph_will_do=True) as (_, request),
-        held.open_model(request, **Why.needs) as model,
+        losses.request_for(loss, feed, graph_will_do=True) as (_, request),
+        losses.open_model(request, **Why.needs) as model,
     ):
         case = model.case(Why())
         subjects, answers = case.subjects(), case.answers()
@@ -146,7 +146,7 @@ def assert_no_nan(loss: Any, *, feed: Mapping[str, Any] | None = None) -> str:
     >>> assert_no_nan(lambda: paddle.sqrt(x).sum())
     """
     __tracebackhide__ = True
-    with held.request_for(loss, feed) as (holder, request):
+    with losses.request_for(loss, feed) as (holder, request):
         return _births(holder.births_of(request))
 
 
@@ -188,9 +188,9 @@ def assert_gradcheck(
     >>> assert_gradcheck(lambda x: (x * x).sum(), x)
     """
     __tracebackhide__ = True
-    current = held.current()
+    current = losses.current()
     with contextlib.nullcontext() if current is None else current.aside():
-        entries = asking.gradcheck(function, inputs, feed, order=order, seed=seed).entries
+        entries = python_questions.gradcheck(function, inputs, feed, order=order, seed=seed).entries
     wrong = [e for e in entries if e.status == WRONG]
     open_ = [] if unchecked else [e for e in entries if e.status not in (OK, WRONG)]
     if not entries:
@@ -233,7 +233,7 @@ def assert_graph_matches(loss: Any, file: str | os.PathLike[str], *, no_grad: Se
         UsageError: nothing was noted about the Tensor (a ValueError).
     """
     __tracebackhide__ = True
-    outer = held.current()
-    with held.request_for(loss) as (_, request), held.open_model(request) as model:
+    outer = losses.current()
+    with losses.request_for(loss) as (_, request), losses.open_model(request) as model:
         outline = model.outline(Backward(no_grad=tuple(no_grad)))
     return golden.compare(outline, golden.path(file, outer), update=outer is not None and outer.update)

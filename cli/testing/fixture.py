@@ -12,7 +12,7 @@ from gradtool.engine.questions.question import Question
 from gradtool.engine.questions.stats import Sizes, Stats
 from gradtool.engine.questions.why import Verdicts, Why
 
-from . import assertions, held
+from . import assertions, losses
 
 A = TypeVar("A")
 
@@ -39,10 +39,10 @@ class GradientsFixture:
 
     def nan(self, loss: Any, *, feed: Mapping[str, Any] | None = None) -> Births:
         """Return the places where NaN and infinity are born, as ``gradtool nan``."""
-        with held.request_for(loss, feed) as (holder, request):
+        with losses.request_for(loss, feed) as (holder, request):
             return holder.births_of(request)
 
 
 def _answer(loss: Any, question: Question[A], feed: Mapping[str, Any] | None) -> A:
-    with held.request_for(loss, feed) as (_, request):
+    with losses.request_for(loss, feed) as (_, request):
         return question.ask(request)

@@ -13,7 +13,7 @@ from gradtool.engine.questions.diff import Differences
 from gradtool.viz import views
 from gradtool.viz.views.view import to_lines
 
-from .held import TestedSession
+from .losses import TestedSession
 
 _written: list[str] = []
 

@@ -22,14 +22,14 @@ def is_marked(file: Path) -> bool:
 
 def is_configured(file: Path, config: pytest.Config) -> bool:
     """Return whether ``[[models]]`` of the configuration names a file."""
-    from .checked import gate_of
+    from .check_findings import gate_of
 
     return gate_of(config).names(str(file))
 
 
 def elsewhere(config: pytest.Config) -> list[str]:
     """The files of configured models outside of what is collected."""
-    from .checked import gate_of
+    from .check_findings import gate_of
 
     collected = [config.invocation_params.dir / arg.partition("::")[0] for arg in config.args]
     return [file for file in gate_of(config).files if not any(Path(file).is_relative_to(at) for at in collected)]
@@ -44,7 +44,7 @@ class ModelFile(pytest.File):
         Raises:
             pytest.Collector.CollectError: it says what it cannot of them.
         """
-        from .checked import gate_of
+        from .check_findings import gate_of
 
         try:
             models = gate_of(self.config).models(str(self.path))
@@ -78,7 +78,7 @@ class ModelItem(pytest.Item):
         """
         from gradtool.viz import gate
 
-        from .checked import gate_of
+        from .check_findings import gate_of
 
         everything = gate_of(self.config)
         models = [item.model for item in self.session.items if isinstance(item, ModelItem)]

@@ -64,9 +64,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     """Watch a test that asks about gradients, with its fixtures."""
     if not _asks(item):
         return (yield)
-    from . import held
+    from . import losses
 
-    with held.watch_test(item):
+    with losses.watch_test(item):
         return (yield)
 
 
@@ -75,9 +75,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Apply the rules after a marked test has run through."""
     result = yield
     if item.get_closest_marker(MARKER) is not None:
-        from . import marked
+        from . import marker
 
-        failure = marked.failure(item)
+        failure = marker.failure(item)
         if failure:
             pytest.fail(failure, pytrace=False)
     return result

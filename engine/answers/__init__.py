@@ -10,14 +10,14 @@ module          what lives there
 ``explaining``  the line of that table that holds
 ``coverage``    what a search did not see: operators that were not run, branches that were not taken
 ``gradcheck``   gradients compared with differences; ``checking``: of what; ``kinks``: where there is no derivative
-``double``      a written-down run (``engine/runs``) computed again in double precision at other values
+``double_precision``      a written-down run (``engine/runs``) computed again in double precision at other values
 ``stats``       sizes of gradients, and how they change with depth
 ``depth``       which weights are used one behind another
 ``saved``       what backward keeps alive
 ``profile``     what operators take
 ``flow``        what depends on what, found by changing values
-``asking``      the questions as public functions
-``under_watch`` backward passes under watch: of a program, of a recorded loss, of a function
+``python_questions``      the questions as public functions
+``watched_passes`` backward passes under watch: of a program, of a recorded loss, of a function
 ==============  ==============================================================================================
 
 Nothing here prints, and the engine below knows nothing of it: it only tells a watcher what it does (``watch.py``).

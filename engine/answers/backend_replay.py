@@ -25,15 +25,15 @@ from ..eager.passes import Pass
 from ..executor.plan import Step
 from ..kernels.backend import Backend
 from ..kernels.choice import current
-from ..runs import elsewhere, wiring
+from ..runs import backend_run, wiring
 from ..runs.calls import PassRecord, Pull, flat
 from ..runs.ledger import stand_guard
 from ..runs.numbering import Numbering
 from ..runs.recorder import acting_hooks
 from ..runs.timeline import NOBODY, Entry, FixedOperand
 from ..view.graph import BACKWARD, FORWARD
-from .differentiated import DifferentiatedOperator
 from .events import Adapter, Begin, End, Listener, OpEvent
+from .gradient_operator import DifferentiatedOperator
 
 Place = Any
 
@@ -330,7 +330,7 @@ class Retelling(Numbering):
 
         of_gradients = [read.kind == "dout" for read in node.op.rule.reads]
         operands = [place(o) if g else o for g, o in zip(of_gradients, entry.operands, strict=True)]
-        return elsewhere.compute_one(replace(entry, operands=operands), self._store, self.backend)
+        return backend_run.compute_one(replace(entry, operands=operands), self._store, self.backend)
 
     def _gave(self, node: Any, gradient: Any) -> int:
         """As in the base; what the user's rule computed by operators has its number."""
@@ -407,7 +407,7 @@ class Retelling(Numbering):
         if not chosen:
             return
         with watch.pause_watchers():
-            elsewhere.compute_entries(chosen, self._parts.get, self._store, self.backend, wanted)
+            backend_run.compute_entries(chosen, self._parts.get, self._store, self.backend, wanted)
         for entry in chosen:
             self._done.update(entry.sums if entry.kernel is None else entry.made)
             self.computed += entry.kernel is not None
@@ -444,7 +444,7 @@ class Retelling(Numbering):
         results = {n for n in numbers if n is not None}
         chosen = [entry for entry in self._find_makers({*results}, ()) if entry.inputs]
         with watch.pause_watchers():
-            yield from elsewhere.time_backend(chosen, self._parts.get, self._store, self.backend, results, runs)
+            yield from backend_run.time_backend(chosen, self._parts.get, self._store, self.backend, results, runs)
 
 
 def _is_users(node: Any) -> bool:

@@ -13,9 +13,9 @@ from ..core import state, watch
 from ..core.errors import ArgumentTypeError, DtypeError, GradtoolError
 from ..core.source import Location
 from ..core.summary import Staying
+from ..eager.pass_start import Start
 from ..eager.passes import Pass
-from ..eager.recorded import leaves_behind, nodes_behind
-from ..eager.start import Start
+from ..eager.recorded_calls import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
 from ..executor.scope import global_scope
 from ..ir.variable import Variable
@@ -29,11 +29,11 @@ from ..runs.timeline import Timeline
 from ..view.graph import FORWARD
 from . import backend_replay, gradcheck, kinks, magnitudes, own_rules
 from .arithmetic import ArrayArithmetic
-from .double import Double
-from .double_compiled import CompiledDouble
+from .double_precision import Double
+from .double_precision_compiled import CompiledDouble
 from .events import part_of
 from .gradcheck import Array, Claim, LeafCheck
-from .under_watch import expect_recorded
+from .watched_passes import expect_recorded
 
 FAITHFUL = 2e-3
 """How far the replayed loss may be from the recorded one, relatively; ten times that with numbers of 16 bits."""

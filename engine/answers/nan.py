@@ -27,7 +27,7 @@ from ..core.summary import InOrder
 from ..ir.operator import Operator
 from ..view.graph import BACKWARD, FORWARD
 from . import causes, explaining, magnitudes
-from .carried import BadArrayFacts
+from .bad_value_flow import BadArrayFacts
 from .events import UPDATE, Begin, End, Inside, OpEvent, Quiet, SlotArray
 from .magnitudes import INF, KINDS, NAN
 from .makers import Makers

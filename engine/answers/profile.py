@@ -23,13 +23,13 @@ from ..core.spec import in_use
 from ..core.summary import Timed, Took
 from ..core.vocabulary import title
 from ..eager.parameter import parameters_at
-from ..eager.start import Start
+from ..eager.pass_start import Start
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
 from ..executor.live import nbytes
 from ..ir.operator import Operator
 from ..ir.variable import Variable
-from ..ops import rare
+from ..ops import rare_types
 from ..ops.compat import grad_type
 from ..runs.repeating import REFUSED, describe, reason_of
 from ..runs.timeline import Entry
@@ -37,7 +37,7 @@ from ..view import from_program, from_tape
 from ..view.graph import BACKWARD, FORWARD
 from . import backend_replay
 from .events import ALL, Adapter, Begin, BlockRun, End, Inside, OpEvent, part_of
-from .under_watch import watch_program, watch_tape
+from .watched_passes import watch_program, watch_tape
 
 
 @dataclass
@@ -399,7 +399,7 @@ def _computation(call: watch.Computed) -> Callable[[], Any]:
             if prepared is not None:
                 return prepared
     kernel = call.backend.bind(call.op, call.attrs)
-    kernel = rare.watch_kernel(call.op, call.attrs, kernel) if in_use else kernel
+    kernel = rare_types.watch_kernel(call.op, call.attrs, kernel) if in_use else kernel
     return partial(kernel, *call.inputs)
 
 

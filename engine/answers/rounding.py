@@ -12,7 +12,7 @@ import numpy as np
 from ..runs.branch import Branch, Edit
 from ..runs.repeating import REFUSED
 from ..runs.timeline import NOBODY, Timeline
-from .double import wide
+from .double_precision import wide
 
 
 def roundings(run: Timeline, names: Iterable[str]) -> Mapping[str, float]:

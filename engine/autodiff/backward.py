@@ -20,8 +20,8 @@ from ..core.near_names import find_near, shorten
 from ..ir import renew
 from ..ir.program import Block
 from ..ir.variable import Variable
+from .backward_part import differentiate, find_start
 from .checkpoints import checkpoint_variables
-from .part import differentiate, find_start
 
 _HERE = "paddle.static.append_backward"
 

@@ -17,7 +17,7 @@ from ..ir.variable import Variable, gradient_variable
 from ..ops import registry
 from .differentiator import Differentiator, SweptOp
 from .duals import dual
-from .nested import Gradients, forget, inner_differentiator, reachable
+from .nested_blocks import Gradients, forget, inner_differentiator, reachable
 from .values import Value, variable_of
 
 

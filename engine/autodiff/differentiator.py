@@ -1,6 +1,6 @@
 """Building the backward part of a block: what the sweep meets, and which operators it answers with.
 
-New operators and variables are collected and enter the program in one step at the end (``entering.py``); a call that
+New operators and variables are collected and enter the program in one step at the end (``insertion.py``); a call that
 fails before leaves it as it was.
 """
 
@@ -21,8 +21,8 @@ from ..ops import registry
 from ..ops.opdef import OpDef
 from ..ops.readings import flatten, regroup
 from ..ops.stand_in import StandIn
-from .earlier import EarlierOps, computes
-from .emitted import EmissionState, Emitted, Saves
+from .backward_builder import EmissionState, Emitted, Saves
+from .earlier_operators import EarlierOps, computes
 from .expand import expand
 from .forms import GradientForm
 from .naming import Namer

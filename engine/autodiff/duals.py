@@ -17,7 +17,7 @@ from ..ir.variable import Variable, gradient_variable
 from ..ops import registry
 from ..ops.readings import flatten, output_places
 from .differentiator import Differentiator, SweptOp
-from .nested import Gradients, forget, inner_differentiator, reachable
+from .nested_blocks import Gradients, forget, inner_differentiator, reachable
 from .values import Value, variable_of
 
 

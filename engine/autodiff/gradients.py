@@ -14,10 +14,10 @@ from ..ir.operator import Operator, each
 from ..ir.program import Block
 from ..ir.variable import Variable
 from .backward import no_grad_entries
+from .backward_builder import EmissionState
 from .branch import place
 from .differentiator import Differentiator
-from .emitted import EmissionState
-from .entering import commit
+from .insertion import commit
 from .values import BlockValues, Value, find_value
 
 Variables = Variable | Sequence[Variable]

@@ -392,7 +392,7 @@ progress = Told("gradtool_progress_watcher")
 
 passes = Told("gradtool_pass_watcher")
 """A backward pass of dynamic mode is asked for: its roots, ``backward`` or ``grad``, whether it is recorded itself
-(``create_graph``), and its other arguments (:class:`gradtool.engine.eager.start.PassRequest`)."""
+(``create_graph``), and its other arguments (:class:`gradtool.engine.eager.pass_start.PassRequest`)."""
 
 swept = Told("gradtool_swept_watcher")
 """The innermost pass that was asked for has computed its gradients, by their places, before hooks of leaves; none is

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.command_errors import CommandError
 from . import digests, npz, stores
-from .portion import Portion
+from .row_subset import Portion
 
 Array = np.ndarray[Any, Any]
 

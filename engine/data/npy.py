@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from ..files.jsontext import shorten_value
-from ..files.zipped import Fail
+from ..files.zip_members import Fail
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -14,7 +14,7 @@ from typing import BinaryIO, NoReturn
 
 from ..core.command_errors import CommandError, Unreadable
 from ..files.jsontext import shorten_value
-from ..files.zipped import DEFLATED, MOST_INFLATED, STORED, Fail, Member, Unpacked, ZipArchive
+from ..files.zip_members import DEFLATED, MOST_INFLATED, STORED, Fail, Member, Unpacked, ZipArchive
 from . import npy
 from .npy import Array
 

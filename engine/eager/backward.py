@@ -8,12 +8,12 @@ from typing import Any, TypeVar, cast
 
 from ..core import state, watch
 from ..ops.registry import get_by_type
-from . import bends, mode
+from . import mode, piecewise_linear
+from .leaf_gradients import own, store
 from .mode import _GradMode
+from .pass_start import PassRequest, nodes_between
 from .passes import Pass, as_tensor
 from .record import apply
-from .start import PassRequest, nodes_between
-from .storing import own, store
 from .tape import Place
 from .tensor import Leaf, Tensor
 
@@ -121,7 +121,7 @@ def _gradients_of_inputs(
         gradients = [None if t._stop else _result(work, t, held) for t in inputs]
     for wanted_of, g in zip(inputs, gradients, strict=True):
         if work.bends and g is not None:
-            bends.note(g, wanted_of.tape_place(), work.bends)
+            piecewise_linear.note(g, wanted_of.tape_place(), work.bends)
     if state.swept.is_heard:
         pairs = zip(inputs, gradients, strict=True)
         state.swept.note({asked.tape_place(): g.array for asked, g in pairs if g is not None})

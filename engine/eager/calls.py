@@ -9,8 +9,8 @@ from typing import Any
 from ..core import state, upward
 from ..core.errors import DtypeError, GradientError, ModeError, ShapeError, UsageError
 from . import backward as sweeping
-from . import bends
-from .start import PassRequest
+from . import piecewise_linear
+from .pass_start import PassRequest
 from .tensor import Leaf, Tensor
 
 
@@ -179,7 +179,7 @@ def grad(
     unused = [i for i, gradient in enumerate(gradients) if gradient is None]
     if unused and not allow_unused:
         i = unused[0]
-        bend = None if asked[i]._stop else bends.find(roots, asked[i].carrier.tape_place())
+        bend = None if asked[i]._stop else piecewise_linear.find(roots, asked[i].carrier.tape_place())
         raise UnusedInputError(
             f"{where}: input {i} ('{asked[i].name}') does not appear in the backward graph of the outputs: "
             f"{bend or _why_unused(asked[i], roots)}.",

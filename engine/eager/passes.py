@@ -16,13 +16,13 @@ from ..core import source, watch
 from ..core.errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
 from ..core.spec import TensorSpec, in_use
 from ..core.spec import dtype as dtype_of
-from ..ops import rare
+from ..ops import rare_types
 from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import get_by_type
-from . import repeated, tape
-from .bends import BENT, Bend
-from .look_ups import adding_rows
+from . import repeated_rules, tape
+from .embedding_gradients import adding_rows
 from .mode import _GradMode, is_grad_enabled
+from .piecewise_linear import BENT, Bend
 from .record import apply, lift, read_for_rule, rule_ops
 from .tape import Freed, GradNode, Place, each
 from .tensor import Keep, Leaf, Tensor, array_of
@@ -67,7 +67,7 @@ class Pass:
             hook can run backward itself; always where the pass is recorded too.
         pending: the entries of nodes that gradients have arrived at, by their keys.
         bends: of a recorded pass, the operators of straight pieces that it came through.
-        adds_rows: whether the gradients of leaves may be sums of rows (:mod:`.look_ups`) where nobody watches.
+        adds_rows: gradients of leaves may be sums of rows (:mod:`.embedding_gradients`) where nobody watches.
     """
 
     def __init__(
@@ -483,7 +483,7 @@ class Pass:
         args = self._arguments(node, arriving)
         mask = [p is not None for p in wrt]
         if self.create_graph:
-            again = repeated.pull_recorded(node, args, mask)
+            again = repeated_rules.pull_recorded(node, args, mask)
             if again is not None:
                 return again
             args = [read_for_rule(a) for a in args]
@@ -499,11 +499,11 @@ class Pass:
         return rule_ops if self.create_graph else node.backend.ops
 
     def _pull_carefully(self, node: GradNode, args: list[Operand], wanted: list[list[bool]]) -> list[Grad | None]:
-        """Return what the rule of *node* gives for numbers of 16 bits or complex ones (``ops/rare.py``)."""
+        """Return what the rule of *node* gives for numbers of 16 bits or complex ones (``ops/rare_types.py``)."""
         if not self.create_graph:
-            args = rare.widen(args)
+            args = rare_types.widen(args)
         k = self._ops(node)
-        flat = chain.from_iterable(rare.pull(node.op, k, args, wanted, node.attrs))
+        flat = chain.from_iterable(rare_types.pull(node.op, k, args, wanted, node.attrs))
         return [self._settle(k, place, g) for place, g in zip(node.wrt, flat, strict=True)]
 
     def _settle(self, k: Any, place: Place | None, gradient: Any) -> Grad | None:
@@ -512,7 +512,7 @@ class Pass:
             return gradient
         kind = place.spec.dtype if isinstance(place, Leaf) else dtype_of(place[0].shapes[place[1]][1])
         if not self.create_graph:
-            return rare.settle(gradient, kind)
+            return rare_types.settle(gradient, kind)
         if gradient.dtype == kind.numpy:
             return gradient
         return k.cast(gradient, in_dtype=dtype_of(gradient.dtype).code, out_dtype=kind.code)

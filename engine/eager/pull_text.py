@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..core.generated import indent
+from ..core.generated_code import indent
 from ..ops.opdef import Read
 from .slots import Slots
 

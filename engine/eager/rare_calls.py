@@ -1,4 +1,4 @@
-"""Functions that ``written.py`` calls where a call is not the ordinary one."""
+"""Functions that ``generated_functions.py`` calls where a call is not the ordinary one."""
 
 from __future__ import annotations
 

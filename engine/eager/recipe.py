@@ -1,4 +1,4 @@
-"""Preparations for recording an operator, done once: its kernels by attributes, and what ``written.py`` writes out."""
+"""Preparations for recording an operator, done once: its kernels by attributes, and the text that is written for it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 
 from ..core import source, watch
-from ..core.keys import REMEMBERED, key_of, simple
+from ..core.attribute_keys import REMEMBERED, key_of, simple
 from ..core.rows import RowArray
 from ..core.spec import in_use, when_in_use
 from ..kernels.backend import Backend
 from ..kernels.choice import eager, when_chosen
-from ..ops import rare
+from ..ops import rare_types
 from ..ops.opdef import OpDef, Operand, Read, Trait, WrittenRule, specs_of
 from . import mode
-from .fitting import Fit, kind_of
-from .look_ups import LOOK_UP, rows_for_leaves
+from .embedding_gradients import LOOK_UP, rows_for_leaves
+from .generated_functions import compile_pull, compile_record
 from .mode import enable_grad, grad_enabled
+from .operand_types import Fit, kind_of
 from .rare_calls import apart, cause, explain_failure, is_of
 from .tape import each, keys
 from .tensor import Tensor, array_of
-from .written import compile_pull, compile_record
 
 _frame_at = sys._getframe
 
@@ -41,7 +41,7 @@ class BoundOp:
         makes_own: whether the kernel gives arrays of their own always, neither views nor operands.
         user: the user's code that called it last.
         fitting: shapes and dtypes of operands that the operator's shape rule has accepted.
-        fits: by the types of operands that are not simply float32 or float64: what becomes of them (``fitting.py``).
+        fits: by types of operands other than float32 and float64: what becomes of them (``operand_types.py``).
     """
 
     __slots__ = ("__weakref__", "attrs", "fits", "fitting", "gradients", "kernel", "makes_own", "recipe", "user")
@@ -58,7 +58,7 @@ class BoundOp:
     def bind(self) -> None:
         """Choose the kernel; once a rare type is in use, one that looks out for it. If someone watches, it tells."""
         kernel = self.recipe.backend.bind(self.recipe.op, self.attrs)
-        self.kernel = rare.watch_kernel(self.recipe.op, self.attrs, kernel) if in_use else kernel
+        self.kernel = rare_types.watch_kernel(self.recipe.op, self.attrs, kernel) if in_use else kernel
         if watch.is_watched():
             self.kernel = _report_kernel(self, self.kernel)
         self.makes_own = type(self.kernel) is np.ufunc
@@ -246,7 +246,7 @@ class _Gradients(dict[int, Callable[..., Any]]):
         if in_use:
             assert recipe.op.grad_op is not None
             general = recipe.backend.general(recipe.op.grad_op, self._call.attrs, wanted)
-            bound = rare.watch_gradient_kernel(recipe.op, self._call.attrs, bound, general)
+            bound = rare_types.watch_gradient_kernel(recipe.op, self._call.attrs, bound, general)
         self[mask] = bound
         _chosen.add(self._call)
         return bound

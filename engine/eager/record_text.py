@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from ..core.generated import indent
+from ..core.generated_code import indent
 from ..ops.opdef import Read
 from .slots import Slots
 

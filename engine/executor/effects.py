@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import functions
+from ..core import user_functions
 from ..core.errors import KernelError
 from ..core.spec import UNKNOWN
 from ..ir.operator import Operator, each
@@ -54,7 +54,7 @@ def _py_func(op: Operator) -> Kernel:
     outs: list[Variable | None] = [v for value in op.outputs if isinstance(value, tuple) for v in value]
 
     def run(values: Any = ()) -> list[Any]:
-        results = functions.call(number, values or ())
+        results = user_functions.call(number, values or ())
         if not outs:
             return []
         if len(results) != len(outs):

@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from ..core.cache_folders import is_in_cache
-from . import unfinished
-from .pythons import current_folder, leave_overlay, real, real_open
+from . import temporary_files
+from .python_functions import current_folder, leave_overlay, real, real_open
 
 _SYSTEM = ("/dev/", "/proc/", "/sys/")
 
@@ -162,7 +162,7 @@ class PathLayer:
 
             with leave_overlay():  # the folder is not there yet, so nobody may look for it
                 self._folder = os.path.realpath(tempfile.mkdtemp(prefix="gradtool-"))
-            unfinished.folders[self._folder] = None
+            temporary_files.folders[self._folder] = None
         parents, folder = [], os.path.dirname(self._folder + absolute)
         while not exists(folder):
             parents.append(folder)

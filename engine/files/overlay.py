@@ -4,7 +4,7 @@ Inside :meth:`Overlay.active`, ``open`` and the functions of :mod:`os` that take
 through them (``pathlib``, ``shutil``, ``json``, NumPy, :mod:`.writing`) reads what the run has written before, under
 the names that it used, and else the files that are there. What the run writes, makes, renames or removes leaves those
 as they are. Libraries that open files by themselves are led there, too (:mod:`.native`), and a write that would go past
-it is refused (:mod:`.audited`). Other processes go past it, and threads that were there before.
+it is refused (:mod:`.write_audit`). Other processes go past it, and threads that were there before.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from . import audited, native, unfinished
+from . import native, temporary_files, write_audit
 from .layer import PathLayer, copy, exists, refuse
-from .pythons import (
+from .python_functions import (
     BY_NUMBER,
     CHANGING,
     MAKING,
@@ -36,7 +36,7 @@ from .pythons import (
     real_open,
     replace_functions,
 )
-from .pythons import leave_overlay as leave_overlay
+from .python_functions import leave_overlay as leave_overlay
 
 _TABLE = "numpy.lib._datasource"
 """Has a table of functions that open files."""
@@ -110,7 +110,7 @@ class Overlay(PathLayer):
             functions[sys.modules["shutil"], "_use_fd_functions"] = False
         if "ctypes" in sys.modules:
             functions[sys.modules["ctypes"], "_dlopen"] = _wrap_loader(sys.modules["_ctypes"].dlopen)
-        with replace_functions(functions), audited.audit(self), native.redirect(self):
+        with replace_functions(functions), write_audit.audit(self), native.redirect(self):
             yield
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class Overlay(PathLayer):
             import shutil
 
             shutil.rmtree(self._folder, ignore_errors=True)
-            unfinished.folders.pop(self._folder, None)
+            temporary_files.folders.pop(self._folder, None)
 
     def is_meant(self) -> bool:
         """Return whether this thread is one of the run's."""
@@ -392,7 +392,7 @@ def name_of(descriptor: int) -> str:
     try:
         return str(real.readlink(f"/proc/self/fd/{descriptor}"))
     except OSError:
-        raise audited.refusal(f"the file of descriptor {descriptor}") from None
+        raise write_audit.refusal(f"the file of descriptor {descriptor}") from None
 
 
 @contextmanager

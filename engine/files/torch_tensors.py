@@ -17,7 +17,7 @@ from ..core.spec import dtype
 from . import pickles
 from .jsontext import shorten_value
 from .pickles import PickledObject, PickleStandIn, container
-from .zipped import DEFLATED, MOST_INFLATED, Fail, Member, ZipArchive
+from .zip_members import DEFLATED, MOST_INFLATED, Fail, Member, ZipArchive
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -4,7 +4,7 @@ Whoever keeps something there names its folder, which :data:`NAMES` or a backend
 renaming, so processes that run at the same time see it whole or not at all. Whatever goes wrong here costs the time of
 making it again and nothing else.
 
-Some of it is compiled code. It counts only where nobody but the user can have written it (``trusted.py``), and its
+Some of it is compiled code. It counts only where nobody but the user can have written it (``file_trust.py``), and its
 seal has a key: a secret that lies beside the folders, in a file that the user alone can read.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from . import leftovers, sealed, trusted
+from . import digest_files, file_trust, leftovers
 from .writing import write_files
 
 NAMES: Final = "names"
@@ -85,9 +85,9 @@ def _is_users(path: Path) -> bool:
     """Return whether the folder of a purpose, the one around it, and all above are closed to others."""
     inner, outer = str(path), str(path.parent)
     return (
-        trusted.is_users_folder(inner)
-        and trusted.is_users_folder(outer)
-        and trusted.is_closed(os.path.realpath(path.parent.parent))
+        file_trust.is_users_folder(inner)
+        and file_trust.is_users_folder(outer)
+        and file_trust.is_closed(os.path.realpath(path.parent.parent))
     )
 
 
@@ -99,7 +99,7 @@ def holds_users_files(path: Path) -> bool:
         for name in (*folders, *files):
             status = os.lstat(os.path.join(at, name))
             kind = stat.S_ISDIR if name in folders else stat.S_ISREG
-            if not kind(status.st_mode) or not trusted.is_users_own(status):
+            if not kind(status.st_mode) or not file_trust.is_users_own(status):
                 return False
     return True
 
@@ -117,7 +117,7 @@ def _key(name: str, file: str, make: bool) -> bytes | None:
     if make and not os.path.lexists(path):
         with contextlib.suppress(OSError):
             _draw(path)
-    secret = trusted.read(path)
+    secret = file_trust.read(path)
     if secret is None or len(secret) != _SECRET_BYTES or (os.name == "posix" and os.lstat(path).st_mode & 0o077):
         return None
     return hmac.digest(secret, f"{name}/{file}".encode(), "sha256")
@@ -142,7 +142,7 @@ def read(name: str, file: str) -> bytes | None:
     if path is None or not _is_users(path):
         return None
     key = _key(name, file, make=False)
-    content = None if key is None else sealed.read(path / file, key)
+    content = None if key is None else digest_files.read(path / file, key)
     if content is not None:
         with contextlib.suppress(OSError):
             os.utime(path / file)  # used now
@@ -156,7 +156,7 @@ def keep(name: str, file: str, content: bytes) -> None:
     if path is None or key is None:
         return
     with contextlib.suppress(OSError):
-        write_files({str(path / file): sealed.seal(content, key)}, durable=False, direct=False)
+        write_files({str(path / file): digest_files.seal(content, key)}, durable=False, direct=False)
         os.chmod(path / file, 0o600)
         _shrink(path)
 
@@ -166,7 +166,7 @@ def list_stored(names: Iterable[str]) -> list[Stored]:
     listed: list[Stored] = []
     for name in names:
         path = folder(name)
-        if path is not None and trusted.is_users_folder(str(path)):
+        if path is not None and file_trust.is_users_folder(str(path)):
             sizes = [size for _, size in _files(path)]
             listed.append(Stored(name, path, len(sizes), sum(sizes)))
     return listed

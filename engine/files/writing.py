@@ -3,7 +3,7 @@
 Contents go to files of other names beside their places first (``leftovers.py``) and are moved there at the end, so that
 a full disk, a missing folder, an error halfway or a signal leaves what was there before. They are on the disk before
 they are moved: a machine that loses power has the old file or the new one. What a file in a folder has named stays in
-that folder (``confined.py``).
+that folder (``confined_paths.py``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.records import dataclass
-from . import confined, leftovers, unfinished
+from . import confined_paths, leftovers, temporary_files
 
 Content = bytes | Iterable[Any]
 """The bytes of a file, or pieces of it, one after the other (anything that ``file.write`` takes)."""
@@ -43,14 +43,14 @@ def write_files(contents: Mapping[str, Content], durable: bool = True, direct: b
     with contextlib.ExitStack() as open_folders:
         try:
             for path, content in contents.items():
-                is_free = confined.root(path) is None
+                is_free = confined_paths.root(path) is None
                 if direct and is_free and _is_device(path):
                     with open(path, "wb") as device:
                         device.writelines(_pieces(content))
                     continue
                 target = os.path.realpath(path) if is_free else path
-                descriptor, name = open_folders.enter_context(confined.parent(target))
-                before = confined.status(descriptor, name, path)
+                descriptor, name = open_folders.enter_context(confined_paths.parent(target))
+                before = confined_paths.status(descriptor, name, path)
                 folder = os.path.dirname(os.path.abspath(target))
                 if folder not in folders:
                     leftovers.sweep(folder)
@@ -58,7 +58,7 @@ def write_files(contents: Mapping[str, Content], durable: bool = True, direct: b
                 place = _Place(path, descriptor, name, os.path.join(os.path.dirname(name), leftovers.fresh_name()))
                 # Before there is a file: a signal may come at any time.
                 pending.append(place)
-                unfinished.files[place.temporary] = place.folder
+                temporary_files.files[place.temporary] = place.folder
                 with open(place.temporary, "xb", opener=place.opener) as file:
                     file.writelines(_pieces(content))
                     file.flush()
@@ -66,13 +66,13 @@ def write_files(contents: Mapping[str, Content], durable: bool = True, direct: b
                         _sync(file.fileno())
                 if before is not None:
                     os.chmod(place.temporary, before.st_mode & 0o777, **place.os_arguments())
-            with unfinished.moving:
+            with temporary_files.moving:
                 for place in pending:
                     path = place.path
-                    if confined.status(place.folder, place.name, path) is None:
+                    if confined_paths.status(place.folder, place.name, path) is None:
                         new.append(place)
                     os.replace(place.temporary, place.name, **place.os_arguments("src_dir_fd", "dst_dir_fd"))
-                    del unfinished.files[place.temporary]
+                    del temporary_files.files[place.temporary]
                 pending.clear()
                 new.clear()
         except OSError as error:
@@ -80,7 +80,7 @@ def write_files(contents: Mapping[str, Content], durable: bool = True, direct: b
             raise
         finally:
             for name, place in [*((p.temporary, p) for p in pending), *((p.name, p) for p in new)]:
-                unfinished.files.pop(name, None)
+                temporary_files.files.pop(name, None)
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name, **place.os_arguments())
     for folder in folders if durable else ():

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.command_errors import CommandError
 from ..core.records import dataclass
-from ..files import confined, schema
+from ..files import confined_paths, schema
 from ..files.schema import TEXT, ListSchema, TableSchema, one_of, or_null
 from .finding import EXTERNAL, Finding, Suppressed
 
@@ -134,7 +134,7 @@ def read(path: str) -> Baseline:
         FileFormatError: it is no baseline.
     """
     try:
-        with open(path, "rb", opener=confined.opener) as file:
+        with open(path, "rb", opener=confined_paths.opener) as file:
             data = file.read()
     except FileNotFoundError:
         raise CommandError(f"no such baseline: {path}", "gradtool check --write-baseline writes one") from None

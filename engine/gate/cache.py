@@ -19,10 +19,10 @@ from typing import Any, Final
 
 import gradtool
 
-from ..files import confined, sealed, wheels
+from ..files import confined_paths, digest_files, wheels
 from ..files.writing import write_files
-from . import rules, unchanged
-from .checked import CheckedModel, Job
+from . import file_state, rules
+from .check_result import CheckedModel, Job
 from .finding import Severity
 from .rule import Rule
 
@@ -76,7 +76,7 @@ class ResultCache:
             return
         own = os.path.join(self._folder, self.stamp)
         try:
-            confined.make_folder(own)
+            confined_paths.make_folder(own)
             self._new[os.path.join(self._folder, ".gitignore")] = _IGNORED.encode()
             self._new[os.path.join(own, "rules.json")] = _entry({"rules": [_card(r) for r in rules.every().values()]})
             write_files(self._new, durable=False, direct=False)
@@ -125,18 +125,18 @@ class ResultCache:
         """Return whether everything that a run used is unchanged."""
         if any(self._digest(file) != digest for file, digest in used["files"].items()):
             return False
-        if any(unchanged.folder_digest(folder) != names for folder, names in used["folders"].items()):
+        if any(file_state.folder_digest(folder) != names for folder, names in used["folders"].items()):
             return False
-        if any(unchanged.find_shadows(folder, used["names"]) != there for folder, there in used["beside"].items()):
+        if any(file_state.find_shadows(folder, used["names"]) != there for folder, there in used["beside"].items()):
             return False
-        if any(unchanged.hash_text(os.environ.get(name)) != value for name, value in used["variables"].items()):
+        if any(file_state.hash_text(os.environ.get(name)) != value for name, value in used["variables"].items()):
             return False
-        return used["environment"] is None or used["environment"] == unchanged.environment()
+        return used["environment"] is None or used["environment"] == file_state.environment()
 
     def _digest(self, file: str) -> str | None:
         """Return the digest of a file, read once for all models."""
         if file not in self._digests:
-            self._digests[file] = unchanged.digest(file)
+            self._digests[file] = file_state.digest(file)
         return self._digests[file]
 
 
@@ -169,12 +169,12 @@ def _outermost(folders: Iterable[str]) -> list[str]:
 
 def _entry(data: Mapping[str, Any]) -> bytes:
     """A file."""
-    return sealed.seal(json.dumps(data, sort_keys=True).encode())
+    return digest_files.seal(json.dumps(data, sort_keys=True).encode())
 
 
 def _read(path: str) -> dict[str, Any] | None:
     """Read what :func:`_entry` made; None for anything else."""
-    body = sealed.read(path)
+    body = digest_files.read(path)
     if body is None:
         return None
     try:

@@ -16,7 +16,7 @@ from ..script import sessions
 from . import judging
 from .baseline import Baseline
 from .cache import ResultCache
-from .checked import CheckedModel, Job
+from .check_result import CheckedModel, Job
 from .finding import Severity
 from .policy import Policy
 from .report import Report
@@ -119,9 +119,9 @@ class Check:
         if known is not None:
             _say(known)
             return [known]
-        from . import checking, printed
+        from . import checking, model_messages
 
-        with printed.keep_output() as said:
+        with model_messages.keep_output() as said:
             result = checking.check_and_record(jobs[0], strict=True)
         self._keep([(jobs[0], replace(result, said=said.text))])
         return [result]

@@ -17,7 +17,7 @@ from ..script import imports, interrupting, model_output
 from ..script.users_code import error_line, stack_of
 from . import failures, rules, waivers
 from .causes import roots
-from .checked import CheckedModel, Job
+from .check_result import CheckedModel, Job
 from .evidence import Evidence
 from .finding import Finding, Spot
 from .rule import Rule
@@ -77,9 +77,9 @@ def check_and_record(job: Job, *, strict: bool = False) -> CheckedModel:
     Raises:
         CommandError: as in :func:`check_model`.
     """
-    from . import usage, warming
+    from . import preloading, usage
 
-    warming.load()
+    preloading.load()
     subject = job.subject
     presses = interrupting.presses()
     with usage.record_usage() as used:

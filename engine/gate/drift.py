@@ -11,7 +11,7 @@ from ..answers.diff.structure import Change, GraphDifference, difference
 from ..core.command_errors import CommandError
 from ..core.notes import Notes
 from ..core.source import NOWHERE, Place
-from ..files import confined
+from ..files import confined_paths
 from ..files.writing import write_files
 from ..questions.backward import Backward
 from ..questions.sides import outline_of
@@ -54,7 +54,7 @@ def must_be_there(file: str) -> None:
 def _must_stay(file: str) -> None:
     """Raise :class:`CommandError` for a golden file that a configuration file names and that is a link to elsewhere."""
     try:
-        confined.must_stay(file)
+        confined_paths.must_stay(file)
     except OSError as error:
         raise CommandError(f"golden file {file}: {error.strerror}") from None
 
@@ -91,7 +91,7 @@ def update(request: Request, file: str, notes: Notes) -> None:
             pass  # what cannot be read is written anew
     try:
         if os.path.dirname(file):
-            confined.make_folder(os.path.dirname(file))
+            confined_paths.make_folder(os.path.dirname(file))
         write_files({file: golden.write(after).encode()})
     except OSError as error:
         raise CommandError(f"cannot write {file}: {error.strerror or error}") from None

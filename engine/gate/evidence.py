@@ -17,10 +17,10 @@ from ..core.command_errors import CommandError, ModelError, describe_failure
 from ..core.deviations import sentence
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
-from ..data import words
+from ..data import row_syntax
 from ..kinds.model import Model
 from ..kinds.other_losses import Other
-from ..kinds.watched_part import WatchedPart
+from ..kinds.watched_extent import WatchedPart
 from ..questions.first_steps import FirstSteps, one_batch
 from ..questions.gradcheck import Comparison, Gradcheck
 from ..questions.growing import Growing
@@ -31,7 +31,7 @@ from ..questions.saved import Kept
 from ..questions.stats import Sizes
 from ..questions.why import Opened, Verdicts, Why, case_in, open_case
 from ..request.request import Request
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from .drift import drift
 from .finding import Finding
 from .listings import FrozenList, lists_of
@@ -82,8 +82,8 @@ class Evidence:
     """
 
     def __init__(self, request: Request, name: str, feed: str | None = None, golden: str | None = None) -> None:
-        if feed is not None and words.is_of_rows(feed):  # a function of dynamic mode is called with them
-            request, feed = request.change(fed=feed, arrays=words.take(feed)), None
+        if feed is not None and row_syntax.is_of_rows(feed):  # a function of dynamic mode is called with them
+            request, feed = request.change(fed=feed, arrays=row_syntax.take(feed)), None
         self.request, self.name, self.feed, self.golden = request, name, feed, golden
         self._stops: dict[str, None] = {}
         self._untried: list[str] = []
@@ -371,7 +371,7 @@ class Evidence:
         self._close_before_another_run()
         answer = one_batch(self.request, steps, part, self.feed, self)
         if not isinstance(answer, str) and answer is not None and not answer.learned:
-            from .again import SEEDS, shift_seeds
+            from .other_seeds import SEEDS, shift_seeds
 
             for by in SEEDS:
                 with shift_seeds(by, self.request) as other:

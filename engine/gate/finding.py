@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..core import source
 from ..core.records import dataclass
 from ..core.source import Location, Place
-from ..kinds.watched_part import WatchedPart
+from ..kinds.watched_extent import WatchedPart
 
 
 class Severity(enum.Enum):

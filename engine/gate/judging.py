@@ -9,7 +9,7 @@ from ..core.records import dataclass
 from . import waivers
 from .baseline import Baseline
 from .causes import roots
-from .checked import CheckedModel, Job
+from .check_result import CheckedModel, Job
 from .finding import IN_SOURCE, Finding, Severity, Suppressed
 from .policy import Policy
 from .process import CRASHED, TIMED_OUT

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..script.processes import Process, ProcessEnded, end_all
 from . import process as endings
-from .checked import CheckedModel, Job
+from .check_result import CheckedModel, Job
 
 WORKER = "gradtool.engine.gate.worker"
 """What such a process runs."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from ..core.answer import Answered
 from ..core.records import dataclass
-from ..kinds.watched_part import WatchedPart
+from ..kinds.watched_extent import WatchedPart
 from .finding import EXTERNAL, IN_SOURCE, Finding, Severity, Suppressed
 from .rule import Rule
 

@@ -13,7 +13,7 @@ from ..core.notes import Notes
 from ..core.records import dataclass
 from ..kinds.model import About, Model
 from ..kinds.run_notes import scope_of
-from ..loading import loader, opening, untouched
+from ..loading import loader, opening, snapshots
 from ..questions.first_steps import FirstSteps, watch_first_steps
 from ..questions.growing import Growing, watch_growth
 from ..questions.influence import Influence, Influences
@@ -23,7 +23,7 @@ from ..questions.saved import Kept, Saved
 from ..questions.why import Why
 from ..request.request import Request
 from ..script import model_output
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 
 A = TypeVar("A")
 
@@ -145,7 +145,7 @@ class Run:
     def _read(self, answer: Callable[[Loaded], A]) -> A:
         assert not self.closed
         try:
-            with untouched.restore_programs(self.left), model_output.mute():
+            with snapshots.restore_programs(self.left), model_output.mute():
                 return answer(self.left)
         except (CommandError, GradtoolError):
             if self.left.calls.interrupted:

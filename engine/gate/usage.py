@@ -21,7 +21,7 @@ import gradtool
 from ..core import audit, source
 from ..core.source import is_installed
 from ..files import layer, native, overlay
-from .unchanged import digest, environment, find_shadows, folder_digest, hash_text
+from .file_state import digest, environment, find_shadows, folder_digest, hash_text
 
 _REASONS: Final[Mapping[str, str]] = {
     "socket": "the network",

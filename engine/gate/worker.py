@@ -19,9 +19,9 @@ from ..kernels import choice
 from ..script import streams
 from ..script.imports import guard_imports
 from ..script.processes import READY
-from . import checking, warming
-from .checked import Job
-from .printed import LONGEST, tail
+from . import checking, preloading
+from .check_result import Job
+from .model_messages import LONGEST, tail
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     os.dup2(2, 1)  # whatever prints, prints beside the results
     forks = hasattr(os, "fork") and choice.DEFAULT == choice.REFERENCE  # others may have threads of their own
     with guard_imports(), open(jobs, "rb", buffering=0) as lines, open(results, "wb", buffering=0) as answers:
-        warming.load()
+        preloading.load()
         answers.write(READY)
         while line := _line(lines):
             answer = _run_in_fork(line, jobs) if forks else _here(line)

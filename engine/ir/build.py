@@ -9,8 +9,8 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from ..core import names, source, state
+from ..core.attribute_keys import REMEMBERED
 from ..core.errors import ArgumentTypeError, GradtoolError, OperatorError, ProgramError, describe, did_you_mean
-from ..core.keys import REMEMBERED
 from ..core.spec import TensorSpec
 from ..ops import compat, registry
 from ..ops.opdef import OpDef, Slot

@@ -22,7 +22,7 @@ from ..core.rows import RowArray
 from ..core.spec import in_use
 from ..core.streams import Draws, Position, Stream
 from ..core.summary import Asked, Heard
-from ..ops import rare, types
+from ..ops import rare_types, types
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
@@ -396,14 +396,14 @@ class Backend:
             specs: what is known about the operands.
             outs: the specs of the outputs, if they are known.
         """
-        declared = rare.each([*specs, *(outs or ())]) if in_use else ()
+        declared = rare_types.each([*specs, *(outs or ())]) if in_use else ()
         if not any(s.dtype.is_rare for s in declared) and (not specs or types.plain(op, specs, outs or ())):
             return self._bind(op, attrs, wanted, specs)
         if op.forward is not None and any(s.dtype.is_complex for s in declared):
             kernel = self.general(op, attrs, wanted)
         else:
             kernel = self._bind(op, attrs, wanted, specs)
-        return rare.careful(op, specs, attrs, outs, kernel)
+        return rare_types.careful(op, specs, attrs, outs, kernel)
 
     def general(self, op: OpDef, attrs: Mapping[str, Any], wanted: Sequence[Sequence[bool]] | None) -> Kernel:
         """The kernel of a gradient operator as its definition says."""

@@ -22,8 +22,8 @@ from ..core.source import Location, file_named
 from ..core.vocabulary import Vocabulary, current
 from ..request.request import Request
 from ..script import users_code
-from ..script.loaded import Loaded, too_late_error
-from .watched_part import WatchedPart
+from ..script.script_state import Loaded, too_late_error
+from .watched_extent import WatchedPart
 
 if TYPE_CHECKING:
     from ..answers.diff.outline import Outline
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from ..sweeps.sweep import Swept
     from ..view.graph import GraphView
     from .derivatives import Derivatives
-    from .exported import Exported
+    from .export import Exported
     from .gradients import GradientTable
     from .listing import Listing
     from .names import Names
+    from .operator_places import Spots
     from .other_losses import Other
     from .selection import SelectorForms
-    from .spots import Spots
 
 
 A = TypeVar("A")

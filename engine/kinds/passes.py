@@ -12,7 +12,7 @@ from ..core.records import dataclass
 from ..core.source import Location
 from ..request.request import Request
 from ..script.calls import PassCall
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from . import run_notes
 from .model import About
 from .other_losses import Other

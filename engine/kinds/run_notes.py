@@ -13,8 +13,8 @@ from ..kernels.choice import backend, current, eager, reference
 from ..request.request import Request
 from ..script.calls import PassCalls
 from ..script.effects import starts_processes
-from ..script.loaded import Loaded, has_two_sides
-from .watched_part import INTERRUPTED, RAISED, STOPPED, WatchedPart
+from ..script.script_state import Loaded, has_two_sides
+from .watched_extent import INTERRUPTED, RAISED, STOPPED, WatchedPart
 
 _NAMED = 3
 """Files that are named; of more, the number is told."""

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..answers.flow import hazards, predictions, scores
+from ..answers.flow.change_propagation import upstream
 from ..answers.flow.fact import Fact, FactKind
 from ..answers.flow.predictions import NO_LABEL, Predicted, downstream, find_predictions
 from ..answers.flow.probe import Probe, ProbeInput
 from ..answers.flow.rerun import RunProbe, evaluate
-from ..answers.flow.spread import upstream
 from ..answers.training.saturation import find_saturated
 from ..core import source
 from ..core.errors import UnsupportedError

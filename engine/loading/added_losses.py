@@ -18,7 +18,7 @@ from ..ir import default
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..request.request import Request
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 
 LABEL = "label"
 """What the label is called where nobody says it."""

@@ -14,7 +14,7 @@ from ..ir.variable import Variable
 from ..request.request import Request
 from ..script import scripts
 from ..script.attributes import field, is_a
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from ..script.users_code import call
 
 

@@ -25,7 +25,7 @@ from ..core import deviations, source, state, watch
 from ..core.command_errors import CommandError, ModelError, ScriptExit
 from ..core.errors import FileFormatError, GradtoolError, UninitializedError
 from ..core.notes import SILENT, Notes
-from ..core.scoped import set_inside
+from ..core.scoped_variables import set_inside
 from ..core.vocabulary import PADDLE, use_vocabulary
 from ..eager.journal import Journal, keep_journal
 from ..eager.tape import keep_graphs
@@ -45,7 +45,7 @@ from ..script.attributes import is_a
 from ..script.calls import PassCalls, Stopped
 from ..script.exit_functions import run_exit_functions
 from ..script.interrupting import interruptible
-from ..script.loaded import MODULE, Loaded
+from ..script.script_state import MODULE, Loaded
 from ..script.users_code import call, compile_file, execute
 from . import entries, open_sizes, targets
 from .targets import Target

@@ -12,7 +12,7 @@ from ..kinds.run_notes import scope_of
 from ..kinds.tape.model import TapeModel
 from ..request.request import Request
 from ..runs.recorder import Recorder
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from . import loader
 
 KINDS: list[type[Model]] = [TapeModel, ProgramModel]

@@ -17,7 +17,7 @@ from ..core.command_errors import CommandError
 from ..recorders.real_paddle import running
 from ..recorders.recorded import archive
 from ..request.request import Request
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from .loader import run_model
 
 INSTALL = "pip install paddlepaddle"

@@ -24,7 +24,7 @@ from ..recorders.recorded import archive
 from ..request.request import Request
 from ..script.calls import PassCalls
 from ..script.endings import TORCH
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from . import opening
 
 _HERE = "gradtool.recording"

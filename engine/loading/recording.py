@@ -12,7 +12,7 @@ from ..request.options import Debug
 from ..request.request import Request
 from ..runs.recorder import Recorder
 from ..runs.timeline import Timeline
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from . import loader, opening
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from ..core.command_errors import CommandError, PackageNeeded
-from ..files import unfinished
+from ..files import temporary_files
 from .targets import exists
 
 
@@ -43,7 +43,7 @@ def check_out(text: str) -> Iterator[str]:
         otherwise=f"unknown revision {revision!r} in {text}",
     ).strip()
     inside = Path(os.path.abspath(file)).resolve().relative_to(Path(top).resolve())
-    with unfinished.folder() as copy:
+    with temporary_files.folder() as copy:
         archive = _output(top, "archive", "--format=tar", commit)
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
             unpack(tar, copy)

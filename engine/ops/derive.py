@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core import names
 from ..core.spec import in_use
-from . import compat, rare, registry
+from . import compat, rare_types, registry
 from .opdef import Array, Namespace, OpDef, Operand, Read, Slot, Trait
 from .readings import Tape, TracedValue, flatten
 from .samples import Sample
@@ -41,7 +41,7 @@ def derive(op: OpDef) -> OpDef:
     def kernel(backend: Any, *operands: Operand, wanted: Any = None, **attrs: Any) -> Any:
         masks = wanted or [[True] * _length(v) for v in _forward_operands(op, operands)]
         k = backend.ops
-        grads = rare.pull(op, k, operands, masks, attrs) if in_use else rule(k, operands, masks, attrs)
+        grads = rare_types.pull(op, k, operands, masks, attrs) if in_use else rule(k, operands, masks, attrs)
         shaped = tuple(g if s.many else g[0] for g, s in zip(grads, outputs, strict=True))
         return shaped[0] if len(shaped) == 1 else shaped
 
@@ -163,7 +163,7 @@ def _pull_through(
     slots = zip(op.outputs, cotangents, _forward_operands(forward, operands), strict=True)
     entries = [_entries(cotangent, operand if slot.many else None) for slot, cotangent, operand in slots]
     wanted = [[e is not None for e in group] for group in entries]
-    groups = rare.pull(forward, k, traced, wanted, attrs) if in_use else rule(k, traced, wanted, attrs)
+    groups = rare_types.pull(forward, k, traced, wanted, attrs) if in_use else rule(k, traced, wanted, attrs)
     results = chain.from_iterable(groups)
     pairs = zip(results, chain.from_iterable(entries), strict=True)
     seeds = [(r, c) for r, c in pairs if r is not None and c is not None]

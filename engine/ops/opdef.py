@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
 
 from ..core.errors import OperatorError
 from ..core.spec import DType, TensorSpec, in_use
-from . import rare, types
+from . import rare_types, types
 from .defined import register
 from .rules import Array as Array
 from .rules import GradientRule as GradientRule
@@ -313,7 +313,7 @@ class OpDef:
 
         specs = types.compute_specs(self, specs)
         if in_use:
-            rare.expect_complex_allowed(self, specs)
+            rare_types.expect_complex_allowed(self, specs)
         if self.infer_fn is not None:
             names = attributes_of(self.infer_fn, self.defaults)
             result = self.infer_fn(*specs, **{n: attrs[n] for n in names})
@@ -321,7 +321,7 @@ class OpDef:
             result = infer.infer_by_trait(self, specs, attrs)
         outs: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
         if in_use:
-            rare.expect_complex_kept(self, specs, outs)
+            rare_types.expect_complex_kept(self, specs, outs)
         return outs
 
     def run(self, backend: Any, operands: Iterable[Operand], attrs: Mapping[str, Any]) -> Any:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from ..core.keys import REMEMBERED, key_of, simple
+from ..core.attribute_keys import REMEMBERED, key_of, simple
 from ..core.spec import in_use
 from ..core.sweep import sweep
-from . import rare, registry
+from . import rare_types, registry
 from .opdef import Array, OpDef, Operand
 
 
@@ -324,7 +324,7 @@ class TapeOps(Ops):
                 group = [self.zeros_like(o) if g is None else g for g, o in zip(group, like, strict=True)]
             filled.append(group if many else group[0])
         wanted = regroup(mask, operands, rule.wrt)
-        grads = rare.pull(op, self, filled, wanted, attrs) if in_use else rule(self, filled, wanted, attrs)
+        grads = rare_types.pull(op, self, filled, wanted, attrs) if in_use else rule(self, filled, wanted, attrs)
         return [g for slot in grads for g in slot]
 
     def backward(

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.errors import ExecutionError
-from ..core.scoped import set_inside
+from ..core.scoped_variables import set_inside
 
 
 class RefusalCondition(NamedTuple):

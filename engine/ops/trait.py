@@ -36,7 +36,7 @@ class Trait(enum.Flag):
     HOLOMORPHIC = enum.auto()
     """Takes complex numbers: a function with a complex derivative, whose rule gives this times the output's gradient.
 
-    Conjugation is none of the rule's business then (``rare.py``).
+    Conjugation is none of the rule's business then (``rare_types.py``).
     """
     COMPLEX = enum.auto()
     """Takes complex numbers, and the rule itself gives ``∂L/∂Re x + i·∂L/∂Im x``, as ``abs`` does."""

@@ -6,9 +6,9 @@ elsewhere two different types are refused. Whole numbers and truth values stay w
 refused, as :data:`TAKES` says.
 
 What is declared follows from this (``OpDef.infer_specs`` gives shape rules the types that are computed in), and so does
-what is delivered: dynamic mode casts the operands where it records an operator (``eager/fitting.py``), a plan where a
-kernel is bound (``rare.careful``). Types that move only (:attr:`Trait.MOVES`) and operators without a line here that
-have no gradient take everything.
+what is delivered: dynamic mode casts the operands where it records an operator (``eager/operand_types.py``), a plan
+where a kernel is bound (``rare_types.careful``). Types that move only (:attr:`Trait.MOVES`) and operators without a
+line here that have no gradient take everything.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def takes_of(op: OpDef) -> Takes:
 def compute_specs(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
     """The specs of the operands as *op* computes with them: *specs* itself where nothing is to be cast.
 
-    Numbers of 16 bits and complex ones beside others are left to ``rare.py`` where the two do not meet.
+    Numbers of 16 bits and complex ones beside others are left to ``rare_types.py`` where the two do not meet.
 
     Raises:
         DtypeError: it does not take them.
@@ -185,7 +185,7 @@ def compute_specs(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
 
 
 def _is_left_to_rare(kinds: Iterable[DType]) -> bool:
-    """Return whether operands of these types are cast by ``rare.py``."""
+    """Return whether operands of these types are cast by ``rare_types.py``."""
     return any(k.is_rare for k in kinds) and all(k.is_differentiable for k in kinds)
 
 

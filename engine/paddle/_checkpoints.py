@@ -12,7 +12,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, FileFormatError, Usag
 from gradtool.engine.core.spec import dtype
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.scope import DenseTensor
-from gradtool.engine.files import pickled, pickles, torch_tensors
+from gradtool.engine.files import pickle_writer, pickles, torch_tensors
 from gradtool.engine.ir.program import Program
 
 NAMES = "StructuredToParameterName@@"
@@ -97,8 +97,8 @@ def written(value: Any, protocol: int) -> bytes:
     if isinstance(value, dict) and value and all(isinstance(v, (Tensor, DenseTensor)) for v in value.values()):
         state: dict[Any, Any] = {key: _array(tensor) for key, tensor in value.items()}
         state[NAMES] = {key: _called(tensor) for key, tensor in value.items()}
-        return pickled.dumps(state, protocol)
-    return pickled.dumps(_written(value, 0), protocol)
+        return pickle_writer.dumps(state, protocol)
+    return pickle_writer.dumps(_written(value, 0), protocol)
 
 
 def _written(value: Any, depth: int) -> Any:

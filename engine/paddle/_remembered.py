@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar, cast
 
-from gradtool.engine.core import generated, watch
-from gradtool.engine.core.keys import REMEMBERED
+from gradtool.engine.core import generated_code, watch
+from gradtool.engine.core.attribute_keys import REMEMBERED
 from gradtool.engine.core.spec import DType
 from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.eager import mode
@@ -214,8 +214,8 @@ def _plan(
         return None
     del space["call0"]
     parameters = ["call0", *(f"x{i}" for i in range(len(tensors)))]
-    body = generated.indent([*lines, f"return {names[id(result)]}"])
-    plan = generated.compile_function(
+    body = generated_code.indent([*lines, f"return {names[id(result)]}"])
+    plan = generated_code.compile_function(
         "plan", f"{title}, remembered", [f"def plan({', '.join(parameters)}):", *body], space
     )
     return plan, steps[0].call

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core import source, state, watch
+from gradtool.engine.core.attribute_keys import REMEMBERED
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError
-from gradtool.engine.core.keys import REMEMBERED
 from gradtool.engine.eager.grad_fn import grad_fn
 from gradtool.engine.eager.mode import is_grad_enabled
 from gradtool.engine.eager.parameter import TensorParameter

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
-from ..kinds.exported import Exported
+from ..kinds.export import Exported
 from ..kinds.model import Model
 from ..request.options import ExportOptions
 from .question import Question

@@ -15,12 +15,12 @@ import numpy as np
 from ..answers.events import Adapter
 from ..answers.training.first_loss import FirstLoss, FirstLossSeen
 from ..answers.training.frozen_statistics import FrozenStatistics, MovingLayer
-from ..answers.training.mixed import Mixed, Mixing
+from ..answers.training.leftover_gradients import Mixed, Mixing
 from ..answers.training.modes import Evaluated, Modes
 from ..answers.training.one_batch import OneBatch, Own, learn
-from ..answers.training.scaled import Scalings, StillScaled
+from ..answers.training.scaled_gradients import Scalings, StillScaled
 from ..answers.training.schedules import ScheduleCourse, Schedules
-from ..answers.training.unread import ClearedUnread, Unread, Vain
+from ..answers.training.unread_gradients import ClearedUnread, Unread, Vain
 from ..answers.training.updates import FrozenInVain, Idle, SpentOptimizer, Unstepped, Updates
 from ..answers.training.validations import Validation, Validations
 from ..core import source, watch
@@ -34,7 +34,7 @@ from ..loading import loader, opening
 from ..request.options import Debug
 from ..request.request import Request
 from ..runs.recorder import Recorder
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 
 Seen = TypeVar(
     "Seen",

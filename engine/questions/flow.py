@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..answers.flow.between import Index, ValueInfluence, find_influence
-from ..answers.flow.spread import upstream
+from ..answers.flow.change_propagation import upstream
+from ..answers.flow.dependence import Index, ValueInfluence, find_influence
 from ..core import watch
 from ..core.answer import Answered
 from ..core.command_errors import CommandError, unknown

@@ -20,7 +20,7 @@ from ..request.options import Debug
 from ..request.request import Request
 from ..runs.recorder import Recorder
 from ..runs.timeline import Timeline
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from .calls import number_of
 from .question import Question
 from .why import Why

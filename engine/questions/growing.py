@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from ..answers.training.growing import Growth
-from ..answers.training.turns import Stay
+from ..answers.training.growing_graphs import Growth
+from ..answers.training.loop_sums import Stay
 from ..core import source, watch
 from ..core.command_errors import CommandError
 from ..core.records import dataclass
@@ -21,7 +21,7 @@ from ..eager.tape import GradNode
 from ..eager.tensor import Tensor
 from ..request.limits import GRAPHS
 from ..script.holders import ways
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 
 _PLACE = re.compile(r"\[\d+\].*")
 """What follows the name of a sequence in the path to one of its entries."""

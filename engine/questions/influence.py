@@ -26,7 +26,7 @@ from ..request.options import Debug
 from ..request.request import Request
 from ..runs.recorder import Recorder
 from ..runs.timeline import Timeline
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from .earlier_passes import EarlierPasses
 from .question import Question
 

@@ -23,7 +23,7 @@ from ..loading import loader, opening
 from ..request.request import Request
 from ..script import users_code
 from ..script.attributes import is_a
-from ..script.loaded import Loaded, has_two_sides
+from ..script.script_state import Loaded, has_two_sides
 from .one_pass import listen, number_of
 from .question import Question
 

@@ -13,10 +13,10 @@ from ..core.notes import SILENT, Notes
 from ..kinds.other_losses import Other
 from ..kinds.passes import others
 from ..loading import loader, opening
-from ..loading.untouched import restore_programs
+from ..loading.snapshots import restore_programs
 from ..request.request import Request
 from ..script import model_output
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from .why import Verdicts, Why, case_in
 
 

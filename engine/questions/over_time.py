@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, ClassVar
 
-from ..answers.over_time.course import Course
-from ..answers.over_time.happenings import Happening, happenings
 from ..answers.over_time.history import History, HistoryPoint, Track, TrainingStep
 from ..answers.over_time.of_programs import ProgramCourse
 from ..answers.over_time.of_tape import TapeCourse
+from ..answers.over_time.step_events import Happening, happenings
+from ..answers.over_time.training_steps import Course
 from ..core import source
 from ..core.answer import Answered
 from ..core.command_errors import CommandError
@@ -28,8 +28,8 @@ from ..request.limits import ALL, ENOUGH
 from ..request.request import Request
 from ..script.calls import frame_names
 from ..script.holders import loop_names
-from ..script.loaded import Loaded, too_late_error
 from ..script.paths import Walk
+from ..script.script_state import Loaded, too_late_error
 from .nan import run_steps
 from .question import Question
 

@@ -19,7 +19,7 @@ from ..kinds.model import About, Model, ModelGraph
 from ..loading import loader, opening
 from ..request.options import Cuts
 from ..request.request import Request
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from .question import Question
 
 

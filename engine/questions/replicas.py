@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import field, fields
 
 from ..answers.replicas import comparing
-from ..core.across import asked
 from ..core.answer import Answered
 from ..core.command_errors import CommandError
+from ..core.device_requests import asked
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
 from ..core.vocabulary import Vocabulary, current

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-from ..answers import backend_replay, under_watch
+from ..answers import backend_replay, watched_passes
 from ..answers.saved import Keeper, SavedStory, mark_leaves
 from ..core import watch
 from ..core.answer import Answered
@@ -15,7 +15,7 @@ from ..kinds.model import About, Model
 from ..kinds.names import Names
 from ..loading import loader, opening
 from ..request.request import Request
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from .one_pass import listen, number_of
 from .question import Question
 
@@ -53,7 +53,7 @@ class Saved(Question[Kept]):
     def listen(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Kept]]:
         """Watch the file that runs inside; yield the function that answers while its model is open."""
         keeper = Keeper()
-        passes = under_watch.Passes(keeper)
+        passes = watched_passes.Passes(keeper)
         number = number_of(request)
 
         def answer(left: Loaded, notes: Notes) -> Kept:

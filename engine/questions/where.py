@@ -10,7 +10,7 @@ from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
 from ..kinds.model import About, Model
-from ..kinds.spots import OperatorSpot
+from ..kinds.operator_places import OperatorSpot
 from ..request.options import Cuts
 from .question import Question
 

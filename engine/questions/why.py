@@ -11,9 +11,9 @@ from ..answers.over_time.history import History
 from ..answers.over_time.record import Record
 from ..answers.why.answers import Answer, Answers
 from ..answers.why.case import WHOLE, Case
-from ..answers.why.dropped import DroppedResult
+from ..answers.why.dropped_results import DroppedResult
 from ..answers.why.failures import explain_failure
-from ..answers.why.lost import LostUse
+from ..answers.why.lost_uses import LostUse
 from ..answers.why.terms import LostTerm
 from ..core.answer import Answered
 from ..core.command_errors import CommandError
@@ -26,7 +26,7 @@ from ..loading import loader, opening
 from ..request.options import WhyOptions
 from ..request.request import Request
 from ..script import users_code
-from ..script.loaded import Loaded
+from ..script.script_state import Loaded
 from .over_time import Listening
 from .question import Question
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from ..core.records import dataclass
 from ..core.wording import repeat_option
-from ..data import words
+from ..data import row_syntax
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ def taken_out(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
     """
     names = [f.name for f in fields(kind) if f.name != "backend" or f.name in values]  # see ``Question.take``
     taken = {name: values.pop(name) for name in names}
-    if taken.get("feed") is not None and words.is_of_rows(taken["feed"]):
+    if taken.get("feed") is not None and row_syntax.is_of_rows(taken["feed"]):
         values["fed"], taken["feed"] = taken["feed"], None
     return taken
 

@@ -16,9 +16,9 @@ import numpy as np
 from ..core import watch
 from ..core.errors import FixedError, GradtoolError
 from ..core.records import dataclass
-from ..core.scoped import set_inside
+from ..core.scoped_variables import set_inside
 from ..core.tensor_array import TensorArray
-from .bound import digest, number_results, runs_again
+from .bound_kernels import digest, number_results, runs_again
 from .timeline import NOBODY, Entry, FixedOperand, Timeline, Value
 
 _rerunning: ContextVar[bool] = ContextVar("gradtool_debugger_reruns", default=False)

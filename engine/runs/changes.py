@@ -16,8 +16,8 @@ from ..core import watch
 from ..core.errors import GradtoolError
 from ..core.source import NOWHERE, Location
 from ..eager.tape import GradNode, PackedValues
-from . import again
-from .bound import kernel
+from . import operator_reruns
+from .bound_kernels import kernel
 from .calls import CallRecord, Changed, flat
 from .ledger import Ledger
 from .timeline import FixedOperand
@@ -82,7 +82,7 @@ class KeptValues(ABC):
         if now == numbers:
             return
         mask = [place is not None for place in event.wrt]
-        gradient = again.bind_framework(event.node, mask, len(arriving))
+        gradient = operator_reruns.bind_framework(event.node, mask, len(arriving))
         for i, (before, after) in enumerate(zip(numbers, now, strict=False)):
             one = [*arriving, *now[:i], before, *now[i + 1 :]]
             if self._differ(before, after) and self._gives_others(gradient, one, [*arriving, *now]):
@@ -155,7 +155,7 @@ def _own_gradient(event: watch.Pulled) -> Any:
     node = event.node
     assert node.op.rule is not None
     sizes = node.wrt_sizes if node.wrt_sizes is not None else [None] * len(node.op.rule.wrt)
-    return kernel(again.bind_gradient(node, [place is not None for place in event.wrt], sizes))
+    return kernel(operator_reruns.bind_gradient(node, [place is not None for place in event.wrt], sizes))
 
 
 def _count_changed(before: Any, after: Any) -> tuple[int, int]:

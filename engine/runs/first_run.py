@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import state
 from ..core.streams import Position
-from .bound import number_results
+from .bound_kernels import number_results
 from .timeline import Entry, FixedOperand, Timeline
 
 

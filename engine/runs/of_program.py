@@ -20,7 +20,7 @@ from ..ops.opdef import Trait
 from ..view import from_program
 from ..view.from_program import reads, writes
 from ..view.graph import BACKWARD, FORWARD, op_names
-from .bound import number_results
+from .bound_kernels import number_results
 from .first_run import fill, redraw
 from .store import Remote, Store
 from .timeline import NOBODY, Entry, Lowered, Timeline, Value

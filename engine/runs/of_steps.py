@@ -26,7 +26,7 @@ from ..ir.variable import Variable
 from ..ops.opdef import OpDef, Trait
 from ..ops.registry import get_by_type
 from ..view.graph import op_names
-from .bound import MASKED, NOT_DRAWN_AGAIN, Binding, draws_nothing
+from .bound_kernels import MASKED, NOT_DRAWN_AGAIN, Binding, draws_nothing
 from .ledger import Ledger
 from .of_program import flatten, make_entry
 from .rounds import Round, Rounds

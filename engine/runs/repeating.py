@@ -20,7 +20,7 @@ from ..core.source import Location
 from ..core.tensor_array import TensorArray
 from ..core.vocabulary import title
 from ..ops.opdef import Trait
-from .bound import NOT_DRAWN_AGAIN
+from .bound_kernels import NOT_DRAWN_AGAIN
 from .branch import Branch, disable_breakpoints
 from .timeline import NOBODY, Entry, Timeline
 

@@ -12,7 +12,7 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from ..eager.parameter import parameters_at
-from ..eager.recorded import nodes_behind
+from ..eager.recorded_calls import nodes_behind
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
 from ..ops.opdef import OpDef, Read

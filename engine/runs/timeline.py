@@ -20,7 +20,7 @@ from ..view.graph import BACKWARD, GraphView
 from .store import Store
 
 if TYPE_CHECKING:
-    from .bound import Binding
+    from .bound_kernels import Binding
     from .rounds import Round
 
 NOBODY: Final = -1

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..core import names
 from ..ops.opdef import Trait
-from . import again
-from .bound import MASKED, NOT_DRAWN_AGAIN, draws_nothing, kernel
+from . import operator_reruns
+from .bound_kernels import MASKED, NOT_DRAWN_AGAIN, draws_nothing, kernel
 from .calls import CallRecord, Pull, flat
 from .places import TapeValues
 from .store import Store
@@ -29,7 +29,7 @@ def forward(entry: Entry, call: CallRecord, values: Store, failed: bool = False)
     if call.fixed:
         entry.fixed = call.fixed
         return
-    entry.binding = again.bind_call(call, padded=failed)
+    entry.binding = operator_reruns.bind_call(call, padded=failed)
     entry.kernel = kernel(entry.binding)
     is_random = call.op.trait & Trait.RANDOM and not draws_nothing(call.op, call.attrs)
     if is_random and entry.kernel is not None and not failed:
@@ -71,9 +71,9 @@ def backward(entry: Entry, pull: Pull, places: TapeValues | None) -> None:
         entry.reads = [(f"Out{i}{names.GRAD}", n) for i, n in enumerate(pull.arriving) if n is not None]
         entry.outs = [(f"X{i}{names.GRAD}", n) for i, n in enumerate(pull.outs)]
         if read is not None:
-            entry.kernel = again.bind_framework(node, mask, len(pull.arriving))
+            entry.kernel = operator_reruns.bind_framework(node, mask, len(pull.arriving))
         elif grad_op is None:
-            entry.kernel = again.bind_rule(node, mask)
+            entry.kernel = operator_reruns.bind_rule(node, mask)
         else:
             entry.fixed = "what it reads was freed, or hooks packed it"
         return
@@ -82,7 +82,7 @@ def backward(entry: Entry, pull: Pull, places: TapeValues | None) -> None:
     entry.reads = _reads_in_order(grad_op.inputs, pull.operands)
     slots = [s.name for s, n in zip(grad_op.outputs, sizes, strict=True) for _ in range(1 if n is None else n)]
     entry.outs = list(zip(slots, pull.outs, strict=True))
-    entry.binding = again.bind_gradient(node, mask, sizes)
+    entry.binding = operator_reruns.bind_gradient(node, mask, sizes)
     entry.kernel = kernel(entry.binding)
 
 

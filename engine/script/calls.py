@@ -17,7 +17,7 @@ from ..core import source, state
 from ..core.command_errors import CommandError
 from ..core.records import dataclass
 from ..core.source import Location
-from ..eager.start import PassRequest, Start
+from ..eager.pass_start import PassRequest, Start
 from ..eager.tensor import Leaf
 from ..request.limits import ALL
 from .shares import PassWindow, Shares, is_fresh

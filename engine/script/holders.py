@@ -14,8 +14,8 @@ from ..core import source
 from ..core.value import AnyTensor
 from .attributes import field, fields
 from .calls import PassCall
-from .loaded import Loaded
 from .paths import Walk, is_users
+from .script_state import Loaded
 
 
 def ways(left: Loaded, values: Mapping[str, Any], meant: PassCall | None) -> Iterator[tuple[str, str, AnyTensor]]:

@@ -89,7 +89,7 @@ def model_imports(folder: str, absent: list[str] | None = None) -> Iterator[None
     """Let a model import what lies in *folder*, and have that to itself; the empty name is the current folder.
 
     Args:
-        absent: takes the names of packages that the model goes on without (:mod:`.absent`).
+        absent: takes the names of packages that the model goes on without (:mod:`.absent_packages`).
     """
     from . import siblings
 
@@ -196,12 +196,12 @@ class _Statements:
         except ModuleNotFoundError as error:
             if level or top != (error.name or "").partition(".")[0] or not self._is_models(globals):
                 raise
-            from . import absent
+            from . import absent_packages
 
-            if not absent.stands_in(error, sys._getframe(1)):
+            if not absent_packages.stands_in(error, sys._getframe(1)):
                 raise
             self._absent += [top] if top not in self._absent else []
-            return absent.module(name, fromlist)  # type: ignore[return-value]  # as far as statements look at it
+            return absent_packages.module(name, fromlist)  # type: ignore[return-value]  # as far as statements look at it
 
     def _is_models(self, globals: Mapping[str, Any] | None) -> bool:
         """Return whether a module with these names is the user's own: neither gradtool's, nor Python's, nor a

@@ -6,11 +6,11 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core.scoped import set_inside
+from ..core.scoped_variables import set_inside
 
 if TYPE_CHECKING:
     from ..request.request import Request
-    from .loaded import Loaded
+    from .script_state import Loaded
 
 
 class LiveSession(Protocol):

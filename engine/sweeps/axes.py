@@ -11,7 +11,7 @@ from itertools import product
 from ..core.command_errors import CommandError
 from ..core.records import dataclass
 from ..data import arrays
-from ..data.portion import Portion
+from ..data.row_subset import Portion
 from . import content
 from .point import Point, key
 from .ranges import MOST, Setting

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, TextIO
 
 from ..core.command_errors import CommandError
-from ..files import confined
+from ..files import confined_paths
 from . import rows
-from .carrying import OF_THE_MACHINE
+from .point_rows import OF_THE_MACHINE
 
 STDOUT: Final = "-"
 """The name of standard output: rows go there as they come, and nothing can go on with them."""
@@ -54,7 +54,7 @@ class RowJournal:
         try:
             whole = self._read(path) if there else 0
             self._stream = open(  # noqa: SIM115  (as long as the sweep)
-                path, "a", encoding="utf-8", newline="\n", opener=confined.opener
+                path, "a", encoding="utf-8", newline="\n", opener=confined_paths.opener
             )
             if there:
                 self._stream.truncate(whole)  # a last line that was cut short
@@ -64,7 +64,7 @@ class RowJournal:
     def _read(self, path: str) -> int:
         """Take the rows of a file; how many bytes of it are whole lines."""
         whole = 0
-        with open(path, "rb", opener=confined.opener) as stream:
+        with open(path, "rb", opener=confined_paths.opener) as stream:
             for number, data in enumerate(stream, 1):
                 if not data.endswith(b"\n"):
                     self.torn = True

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.records import dataclass
-from ..data.portion import Portion
+from ..data.row_subset import Portion
 
 
 @dataclass(frozen=True, slots=True)

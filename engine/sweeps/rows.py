@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..core.errors import FileFormatError
 from ..files import schema
 from ..files.schema import COUNT, NULL, SIZE, TEXT, WHOLE, Either, ListSchema, Shape, TableSchema, ValueSchema, or_null
-from .carrying import STATUSES
+from .point_rows import STATUSES
 from .summaries import KINDS
 
 HINT: Final = "--resume takes what --results wrote; without it, and with another file, the sweep begins anew"

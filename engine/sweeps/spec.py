@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.command_errors import CommandError, unknown
 from ..core.records import dataclass
-from ..data import arrays, words
+from ..data import arrays, row_syntax
 from ..request.request import Request
 from .point import Point
 from .summaries import KINDS, SweepQuestion
@@ -85,7 +85,7 @@ class Spec:
         if point.portion is not None:
             if self.dtype is not None:
                 return None
-            fed = words.rows_word(point.portion, point.chosen)
+            fed = row_syntax.rows_word(point.portion, point.chosen)
             if fed is None:
                 return None
         loading: dict[str, Any] = dict(self.loading)

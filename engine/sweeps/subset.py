@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ..core.records import dataclass
-from .carrying import CRASHED, ERROR
 from .point import Point
+from .point_rows import CRASHED, ERROR
 from .summaries import FINDING
 
 Gives = Callable[[Sequence[int]], bool]

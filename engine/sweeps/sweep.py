@@ -13,10 +13,10 @@ from ..core.command_errors import CommandError
 from ..core.records import dataclass
 from . import subset as subsets
 from .axes import Axes
-from .carrying import REFUSED, head
 from .journal import STDOUT, RowJournal
 from .places import PointRunner, place_for
 from .point import Point
+from .point_rows import REFUSED, head
 from .rows import must_be_of
 from .spec import Spec
 from .subset import RowSubset

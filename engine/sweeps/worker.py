@@ -1,4 +1,4 @@
-"""A process that carries out points for :mod:`.places.apart`: a line with points comes, a line goes for each row.
+"""A process that carries out points for :mod:`.places.processes`: a line with points comes, a line goes for each row.
 
 Nothing is forked: a point costs what it costs in the command's own process. After a point that took all memory there
 is, or that ended the process, whoever asked begins another one.
@@ -11,13 +11,13 @@ import os
 import sys
 from typing import Any
 
-from ..files import unfinished
-from ..gate.warming import SMALL
+from ..files import temporary_files
+from ..gate.preloading import SMALL
 from ..script import streams
 from ..script.imports import guard_imports
 from ..script.processes import READY
-from .carrying import compute_row
 from .point import Point
+from .point_rows import compute_row
 from .spec import Spec
 
 
@@ -57,7 +57,7 @@ def _row(spec: Spec, point: Point, key: str) -> dict[str, Any]:
 
 def _load(question: str) -> None:
     """Ask the question of two small models of our own, so that no point pays for what is loaded once."""
-    with unfinished.folder() as folder:
+    with temporary_files.folder() as folder:
         for name, text in SMALL.items():
             file = os.path.join(folder, f"{name}.py")
             with open(file, "w", encoding="utf-8") as stream:

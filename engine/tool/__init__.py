@@ -20,7 +20,7 @@ if __name__ != "gradtool":
 
 if TYPE_CHECKING:
     from gradtool.cli.notebook.magics import load_ipython_extension, unload_ipython_extension
-    from gradtool.engine.answers.asking import gradcheck, nan, profile, saved, stats
+    from gradtool.engine.answers.python_questions import gradcheck, nan, profile, saved, stats
     from gradtool.engine.core.errors import GradtoolError, UsageError
     from gradtool.engine.importers import importer
     from gradtool.engine.kinds.model import Model
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gradtool.engine.sweeps.from_python import sweep
     from gradtool.viz.debugger.from_python import breakpoint, debug
     from gradtool.viz.picture import graph
-    from gradtool.viz.report.asking import report
+    from gradtool.viz.report.from_python import report
 
     from . import paddle, testing
     from ._backends import get_backend, set_backend
@@ -48,18 +48,18 @@ NAMES: Final = {
     "diff": "gradtool._models",
     "flow": "gradtool._models",
     "get_backend": "gradtool._backends",
-    "gradcheck": "gradtool.engine.answers.asking",
+    "gradcheck": "gradtool.engine.answers.python_questions",
     "graph": "gradtool.viz.picture",
     "importer": "gradtool.engine.importers",
     "load": "gradtool.engine.loading.from_python",
     "load_ipython_extension": "gradtool.cli.notebook.magics",
-    "nan": "gradtool.engine.answers.asking",
-    "profile": "gradtool.engine.answers.asking",
+    "nan": "gradtool.engine.answers.python_questions",
+    "profile": "gradtool.engine.answers.python_questions",
     "recording": "gradtool.engine.loading.recorded_run",
-    "report": "gradtool.viz.report.asking",
-    "saved": "gradtool.engine.answers.asking",
+    "report": "gradtool.viz.report.from_python",
+    "saved": "gradtool.engine.answers.python_questions",
     "set_backend": "gradtool._backends",
-    "stats": "gradtool.engine.answers.asking",
+    "stats": "gradtool.engine.answers.python_questions",
     "sweep": "gradtool.engine.sweeps.from_python",
     "unload_ipython_extension": "gradtool.cli.notebook.magics",
     "watching": "gradtool._why",

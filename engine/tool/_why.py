@@ -14,7 +14,7 @@ from gradtool.engine.answers.why.tensor_case import TensorCase
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.eager.journal import Journal, current, keep_journal
-from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.recorded_calls import nodes_behind
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.scope import global_scope

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain, count
 from types import CodeType
 
-from ..core import assigned, source
+from ..core import assigned_names, source
 from ..core.collector import pause_gc
 from ..core.records import dataclass
 from ..core.source import NOWHERE, Location
@@ -282,7 +282,7 @@ class _Branches:
         """Return the name that the line gives to a value it made; empty where it makes more than that."""
         maker = self._makers.get(number)
         if maker is None:
-            return assigned.value_target(self._birthplace(number, t))
+            return assigned_names.value_target(self._birthplace(number, t))
         name = self._line_names.get(number, "").removeprefix("self.")
         if name or number in self.maker:
             return name
@@ -361,7 +361,7 @@ def _reads(call: Call) -> Iterator[tuple[str, int]]:
 
 def _assigned_names(calls: Sequence[Call]) -> Iterator[tuple[int, str]]:
     """The numbers of what a line made, with the names that it gives."""
-    targets = assigned.targets(calls[0].loc)
+    targets = assigned_names.targets(calls[0].loc)
     if len(targets) == 1:
         yield from ((number, targets[0]) for number in calls[-1].writes)
     elif len(targets) == len(calls):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
-from ..core import assigned, names, source
+from ..core import assigned_names, names, source
 from ..core.collector import pause_gc
 from ..core.records import dataclass
 from ..core.spec import TensorSpec
 from ..core.vocabulary import add_suffix
 from ..eager.parameter import parameters_at
-from ..eager.recorded import (
+from ..eager.recorded_calls import (
     Input,
     inputs_of,
     iterate_kept_results,
@@ -131,7 +131,7 @@ class _TapeBuilder:
         reads = chain.from_iterable(self.inputs[n] for n in self.nodes)
         self.constants = list(dict.fromkeys(original(i.constant) for i in reads if i.constant is not None))
         for i, t in enumerate(self.constants):
-            self.constant_names.setdefault(t, t._name or assigned.value_target(t.loc) or f"constant.{i}")
+            self.constant_names.setdefault(t, t._name or assigned_names.value_target(t.loc) or f"constant.{i}")
         ids = map("v{}".format, count())
         self.ids: dict[Place, str] = dict(zip(self.places, ids, strict=False))
         self.constant_ids = dict(zip(self.constants, ids, strict=False))

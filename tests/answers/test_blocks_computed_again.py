@@ -10,7 +10,7 @@ from hypothesis import given
 
 from gradtool import paddle
 from gradtool.engine.answers import checking
-from gradtool.engine.answers.double import Double
+from gradtool.engine.answers.double_precision import Double
 from gradtool.engine.core import watch
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.lower import lower

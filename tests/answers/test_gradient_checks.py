@@ -11,7 +11,7 @@ import pytest
 import gradtool
 from gradtool import paddle
 from gradtool.engine.answers import checking
-from gradtool.engine.answers.double import Double
+from gradtool.engine.answers.double_precision import Double
 from gradtool.engine.answers.gradcheck import Claim, likely_cause
 from gradtool.engine.loading.loader import Request
 from gradtool.engine.questions.gradcheck import Gradcheck

@@ -11,14 +11,14 @@ from gradtool.engine.answers.events import OpEvent, SlotArray
 from gradtool.engine.answers.explaining import explain
 from gradtool.engine.importers.pt2.operators import rows
 from gradtool.engine.ops import registry
-from gradtool.engine.runs import bound
+from gradtool.engine.runs import bound_kernels
 from gradtool.engine.view.graph import FORWARD
 
 NAMED = {
     "causes": {t for c in CAUSES for t in c.ops},
     "kinks": set(kinks.OWN),
     "work": {*saved._PRODUCTS, *saved._CONVOLUTIONS},
-    "masks": set(bound.MASKED),
+    "masks": set(bound_kernels.MASKED),
 }
 
 

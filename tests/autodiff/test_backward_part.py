@@ -9,7 +9,7 @@ import pytest
 from gradtool import paddle
 from gradtool.engine.answers.why.of_program import explain
 from gradtool.engine.answers.why.verdicts import Verdict
-from gradtool.engine.autodiff.part import differentiate
+from gradtool.engine.autodiff.backward_part import differentiate
 from gradtool.engine.core.errors import LossError
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.default import fresh_programs

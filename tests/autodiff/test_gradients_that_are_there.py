@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradtool import paddle
-from gradtool.engine.autodiff.found import gradients_of_parameters
+from gradtool.engine.autodiff.existing_gradients import gradients_of_parameters
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from gradtool.engine.sweeps.axes import Axes
-from gradtool.engine.sweeps.carrying import compute_row
+from gradtool.engine.sweeps.point_rows import compute_row
 from gradtool.engine.sweeps.spec import Spec
 
 MODEL = """\

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradtool.cli import gating
-from gradtool.engine.autodiff import part
+from gradtool.cli import check_selection
+from gradtool.engine.autodiff import backward_part
 from gradtool.viz.views import backward as backward_view
 from tests.cli.conftest import DOCUMENT, Outcome, Run, Write
 
@@ -204,7 +204,7 @@ def test_a_bug_says_so(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPa
     done = gradtool("backward", model(""))
     check(done, 70, "gradtool itself failed: AssertionError: inside", "-v shows where")
     assert "Traceback" in gradtool("backward", "model.py", "-v").err
-    monkeypatch.setattr(gating, "read_options", broken)
+    monkeypatch.setattr(check_selection, "read_options", broken)
     assert "Traceback" in gradtool("check", "model.py", "-v").err
 
 
@@ -214,7 +214,7 @@ def test_interruption(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPat
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(part, "check_program", interrupted)
+    monkeypatch.setattr(backward_part, "check_program", interrupted)
     check(gradtool("backward", model("")), 130, "interrupted")
 
 

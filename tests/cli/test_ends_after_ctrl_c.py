@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.engine.files import unfinished, writing
+from gradtool.engine.files import temporary_files, writing
 
 STUCK = """
 import ctypes, threading
@@ -134,18 +134,18 @@ def test_a_script_sees_nothing_of_it(tmp_path: Path) -> None:
 
 
 def test_what_is_being_written_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unfinished, "moving", threading.Lock())
+    monkeypatch.setattr(temporary_files, "moving", threading.Lock())
     seen: list[list[str]] = []
 
     def pieces() -> Iterator[bytes]:
         yield b"half"
         seen.append(os.listdir(tmp_path))
-        unfinished.remove()
+        temporary_files.remove()
         seen.append(os.listdir(tmp_path))
         raise RuntimeError
 
-    with unfinished.folder() as folder, pytest.raises(RuntimeError):
+    with temporary_files.folder() as folder, pytest.raises(RuntimeError):
         writing.write_files({str(tmp_path / "out.svg"): pieces()})
     assert not Path(folder).exists()
     assert [len(names) for names in seen] == [1, 0]
-    assert not unfinished.files
+    assert not temporary_files.files

@@ -10,8 +10,8 @@ import pytest
 
 from gradtool.cli import commands
 from gradtool.engine.core.command_errors import CommandError
-from gradtool.engine.data import words
-from gradtool.engine.data.portion import Portion
+from gradtool.engine.data import row_syntax
+from gradtool.engine.data.row_subset import Portion
 from gradtool.engine.sweeps.point import Point
 from gradtool.engine.sweeps.spec import Spec
 from tests.cli.conftest import Run
@@ -86,11 +86,11 @@ def test_rows_are_words_and_back(folder: Path) -> None:
         (Portion("data.npz", (3, 9)), None, "data.npz[3:9]", x[3:]),
         (Portion("data.npz", (3, 9)), (8, 7, 7), "data.npz[8,7,7]", x[[8, 7, 7]]),
     ):
-        assert words.rows_word(portion, chosen) == word
-        assert words.is_of_rows(word)
-        assert np.array_equal(words.take(word)["x"], rows)
-    assert words.rows_word(Portion("data.npz"), range(1000)) is None
-    assert np.array_equal(words.take("data.npz[8:]")["x"], x[8:])
+        assert row_syntax.rows_word(portion, chosen) == word
+        assert row_syntax.is_of_rows(word)
+        assert np.array_equal(row_syntax.take(word)["x"], rows)
+    assert row_syntax.rows_word(Portion("data.npz"), range(1000)) is None
+    assert np.array_equal(row_syntax.take("data.npz[8:]")["x"], x[8:])
 
 
 @pytest.mark.parametrize(
@@ -108,14 +108,14 @@ def test_rows_are_words_and_back(folder: Path) -> None:
 )
 def test_rows_that_are_not_there(folder: Path, word: str, said: str) -> None:
     with pytest.raises(CommandError, match=re.escape(said)):
-        words.take(word)
+        row_syntax.take(word)
 
 
 def test_a_file_of_that_very_name_is_a_file(folder: Path) -> None:
     (folder / "data.npz").rename("data[1].npz")
-    assert not words.is_of_rows("data[1].npz")
+    assert not row_syntax.is_of_rows("data[1].npz")
     (folder / "data[1].npz").rename("data.npz[1]")
-    assert not words.is_of_rows("data.npz[1]")
+    assert not row_syntax.is_of_rows("data.npz[1]")
 
 
 def test_what_no_word_says_has_no_command(folder: Path) -> None:

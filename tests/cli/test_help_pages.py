@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import pytest
 
-from gradtool.cli import commands, moved
+from gradtool.cli import commands, former_names
 from gradtool.cli.configuration import options
 from gradtool.cli.main import main
-from gradtool.cli.rare import RareOption
+from gradtool.cli.rare_options import RareOption
 from tests.cli.conftest import Run, Write
 
 MOST = 15
@@ -158,7 +158,7 @@ def test_an_unknown_word_behind_self_has_near_names(gradtool: Run) -> None:
 # -- names that are no commands any more ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", moved.MOVED)
+@pytest.mark.parametrize("name", former_names.MOVED)
 def test_a_name_that_is_no_command_any_more_names_the_new_spelling(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,11 +166,11 @@ def test_a_name_that_is_no_command_any_more_names_the_new_spelling(
         main([name, "model.py"])
     printed = capsys.readouterr()
     assert (left.value.code, printed.out) == (2, "")
-    assert printed.err.startswith(f"error: there is no command {name!r}\n  hint  gradtool {moved.MOVED[name]}\n")
+    assert printed.err.startswith(f"error: there is no command {name!r}\n  hint  gradtool {former_names.MOVED[name]}\n")
     assert name not in commands.names()
 
 
 def test_what_is_named_instead_is_there() -> None:
-    for spelling in moved.MOVED.values():
+    for spelling in former_names.MOVED.values():
         name, rest = spelling.split()[0], spelling.split()[1:]
         assert name == "MODEL" or commands.choose_form(name, rest)[0] in commands.every()

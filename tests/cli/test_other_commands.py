@@ -231,7 +231,7 @@ def test_what_help_imports(folder: Path, arguments: list[str]) -> None:
         "heavy = [m for m in sys.modules if m.partition('.')[0] in ('numpy', 'rich', 'graphviz', 'inspect_')]\n"
         "light = ('gradtool.engine.core', 'gradtool.engine.core.errors', 'gradtool.engine.core.near_names')\n"
         "light += ('gradtool.engine.kernels', 'gradtool.engine.kernels.choice')  # the names of backends\n"
-        "light += ('gradtool.engine.core.settings', 'gradtool.engine.core.scoped')  # a choice is given back\n"
+        "light += ('gradtool.engine.core.settings', 'gradtool.engine.core.scoped_variables')  # choices\n"
         "light += ('gradtool.engine.core.cache_folders',)  # a write into one of them is none\n"
         "light += ('gradtool.engine.core.audit',)  # what a file does is heard from its first line\n"
         "light += ('gradtool.engine.kernels.threads',)  # it says how many, before anything that computes is loaded\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradtool.engine.gate import pool
-from gradtool.engine.gate.checked import CheckedModel, Job
+from gradtool.engine.gate.check_result import CheckedModel, Job
 from gradtool.viz import gate
 from tests import repository
 from tests.cli.conftest import Run

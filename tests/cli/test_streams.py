@@ -35,7 +35,7 @@ ON_MODEL = {
 
 DRIVER = """\
 import json, os, sys
-import gradtool.viz.debugger.from_models, gradtool.viz.report.asking, gradtool.viz.picture
+import gradtool.viz.debugger.from_models, gradtool.viz.report.from_python, gradtool.viz.picture
 from gradtool.cli.main import main
 os.chdir(sys.argv[2])
 codes = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.cli import watching
+from gradtool.cli import file_watch
 from tests.cli.conftest import Run
 
 
@@ -34,7 +34,7 @@ def test_every_change_is_followed_by_a_check(folder: Path, capsys: pytest.Captur
         calls.append(words)
         return len(calls)
 
-    assert watching.check_again(["check"], ["."], ["made.json"], check, wait) == 5
+    assert file_watch.check_again(["check"], ["."], ["made.json"], check, wait) == 5
     assert calls == [["check"]] * 5
     assert [line for line in capsys.readouterr().err.splitlines() if line] == [
         "a.py changed: checking again",
@@ -58,7 +58,7 @@ def test_a_change_during_a_check_is_not_missed(folder: Path) -> None:
         if len(calls) == 2:
             raise KeyboardInterrupt
 
-    watching.check_again([], ["."], ["made.json"], check, wait)
+    file_watch.check_again([], ["."], ["made.json"], check, wait)
     assert len(calls) == 2
 
 
@@ -66,7 +66,7 @@ def test_the_command_line_is_carried_out_again_without_the_option(
     gradtool: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[object, ...]] = []
-    monkeypatch.setattr(watching, "check_again", lambda *arguments: told.append(arguments) or 1)
+    monkeypatch.setattr(file_watch, "check_again", lambda *arguments: told.append(arguments) or 1)
     (folder / "m.py").write_text("")
     words = ("--out", "json=made.json", "-o", "b.txt")
     assert gradtool("check", "--watch", "m.py:f", *words, "--", "--watch").code == 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradtool import paddle
-from gradtool.engine.core import functions
+from gradtool.engine.core import user_functions
 from gradtool.engine.core.errors import ExecutionError, KernelError, ModeError
 from gradtool.engine.ir.verify import verify
 from gradtool.engine.ops.library.effects import AssertionFailed
@@ -246,7 +246,7 @@ class TestPyFunc:
             static.Executor().run(unknown, feed={"x": ONES}, fetch_list=[y.name])
         assert "not stored" in str(caught.value)
         assert static.Executor().run(parsed, feed={"x": ONES}, fetch_list=[y.name])[0].tolist() == [1.0, 1.0]
-        assert functions.call(number, [ONES])[0].tolist() == [1.0, 1.0]
+        assert user_functions.call(number, [ONES])[0].tolist() == [1.0, 1.0]
 
     def test_on_tensors(self, dynamic: None) -> None:
         x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)

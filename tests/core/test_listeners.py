@@ -11,11 +11,11 @@ import pytest
 
 from gradtool.engine.answers.over_time.of_tape import TapeCourse
 from gradtool.engine.answers.training.frozen_statistics import FrozenStatistics
-from gradtool.engine.answers.training.growing import Growth
-from gradtool.engine.answers.training.mixed import Mixing
+from gradtool.engine.answers.training.growing_graphs import Growth
+from gradtool.engine.answers.training.leftover_gradients import Mixing
 from gradtool.engine.answers.training.modes import Modes
-from gradtool.engine.answers.training.scaled import Scalings
-from gradtool.engine.answers.training.unread import Unread
+from gradtool.engine.answers.training.scaled_gradients import Scalings
+from gradtool.engine.answers.training.unread_gradients import Unread
 from gradtool.engine.answers.training.updates import Updates
 from gradtool.engine.core import watch
 from gradtool.engine.core.listeners import hears, join

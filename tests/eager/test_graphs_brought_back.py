@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gradtool import paddle
-from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.recorded_calls import nodes_behind
 from gradtool.engine.eager.tape import FreedGraphError, as_they_were, keep_graphs, restore
 
 pytestmark = pytest.mark.usefixtures("dynamic")

@@ -17,7 +17,7 @@ from gradtool.engine.core import watch
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.eager.journal import Journal, Unrecorded, current, keep_journal
 from gradtool.engine.eager.recipe import recipes
-from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.recorded_calls import nodes_behind
 from gradtool.engine.ops.registry import get_by_type
 
 pytestmark = pytest.mark.usefixtures("dynamic")

@@ -9,7 +9,7 @@ import pytest
 
 from gradtool import paddle
 from gradtool.engine.core.rows import RowSum
-from gradtool.engine.eager import look_ups
+from gradtool.engine.eager import embedding_gradients
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
@@ -18,7 +18,7 @@ ROWS, COLUMNS = 40, 3
 
 @pytest.fixture(autouse=True)
 def small_tables_count_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look_ups, "LARGE", 1)
+    monkeypatch.setattr(embedding_gradients, "LARGE", 1)
 
 
 def table() -> Any:
@@ -42,7 +42,7 @@ def loss(w: Any, padding: int | None = None) -> Any:
 def by_tables(monkeypatch: pytest.MonkeyPatch, of: Any) -> Any:
     """The gradient that *of* gives a table where every look-up makes one."""
     with monkeypatch.context() as patch:
-        patch.setattr(look_ups, "LARGE", 10**9)
+        patch.setattr(embedding_gradients, "LARGE", 10**9)
         w = table()
         of(w).backward()
         return w.grad.numpy()

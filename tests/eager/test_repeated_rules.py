@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gradtool import paddle
-from gradtool.engine.eager import repeated
-from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager import repeated_rules
+from gradtool.engine.eager.recorded_calls import nodes_behind
 from gradtool.engine.eager.tensor import Tensor
 
 F = paddle.nn.functional
@@ -19,9 +19,9 @@ F = paddle.nn.functional
 @pytest.fixture(autouse=True)
 def dynamic(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     paddle.disable_static()
-    monkeypatch.setattr(repeated, "in_use", set())  # whatever types other tests have used
-    repeated._plans.clear()
-    repeated._asked.clear()
+    monkeypatch.setattr(repeated_rules, "in_use", set())  # whatever types other tests have used
+    repeated_rules._plans.clear()
+    repeated_rules._asked.clear()
     yield
     paddle.enable_static()
 
@@ -55,7 +55,7 @@ def test_later_passes_are_the_first(name: str, monkeypatch: pytest.MonkeyPatch) 
     rng = np.random.default_rng(3)
     operands = [leaves(rng, rows) for rows in (3, 3, 3, 3, 3)]
     here = [derivatives(MODELS[name], *pair) for pair in operands]
-    monkeypatch.setattr(repeated, "pull_recorded", lambda *args: None)
+    monkeypatch.setattr(repeated_rules, "pull_recorded", lambda *args: None)
     asked = [derivatives(MODELS[name], *pair) for pair in operands]
     for (values, calls), (expected, their_calls) in zip(here, asked, strict=True):
         assert [t for t, _ in calls] == [t for t, _ in their_calls]
@@ -69,11 +69,11 @@ def test_what_is_repeated_and_what_is_asked() -> None:
     rng = np.random.default_rng(4)
     for _ in range(3):
         derivatives(MODELS["products"], *leaves(rng))
-    repeatable = {key[0].recipe.op.type for key, plan in repeated._plans.items() if plan is not None}
+    repeatable = {key[0].recipe.op.type for key, plan in repeated_rules._plans.items() if plan is not None}
     assert {"tanh", "matmul_v2", "elementwise_mul"} <= repeatable
     for _ in range(3):
         derivatives(MODELS["masks"], *leaves(rng))
-    assert {"relu", "elementwise_max"} <= {key[0].recipe.op.type for key in repeated._asked}
+    assert {"relu", "elementwise_max"} <= {key[0].recipe.op.type for key in repeated_rules._asked}
 
 
 def test_other_shapes_and_types_are_other_rules() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import gradtool.paddle.nn.functional as F
 from gradtool import paddle
-from gradtool.engine.eager.bends import BENT
+from gradtool.engine.eager.piecewise_linear import BENT
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import Trait
 

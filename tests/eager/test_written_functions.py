@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from gradtool import paddle
-from gradtool.engine.core import generated
+from gradtool.engine.core import generated_code
+from gradtool.engine.eager.generated_functions import compile_pull
 from gradtool.engine.eager.recipe import recipes
-from gradtool.engine.eager.written import compile_pull
 from gradtool.engine.ops.registry import get_by_type
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -37,7 +37,7 @@ def text(op_type: str) -> str:
     recipe = recipes[get_by_type(op_type)]
     pull = compile_pull(recipe)
     assert pull is not None
-    return "\n\n".join(map(generated.text_of, (recipe.written, pull)))
+    return "\n\n".join(map(generated_code.text_of, (recipe.written, pull)))
 
 
 @pytest.mark.parametrize("op_type", SHOWN)
@@ -85,12 +85,12 @@ def test_a_traceback_shows_what_a_function_remembered() -> None:
 
 def test_texts_of_one_title_keep_apart() -> None:
     one, other, again = (
-        generated.compile_function("f", "a title of tests", ["def f():", f"    return {n}"], {}) for n in (1, 2, 1)
+        generated_code.compile_function("f", "a title of tests", ["def f():", f"    return {n}"], {}) for n in (1, 2, 1)
     )
     assert [one(), other(), again()] == [1, 2, 1]
     assert one.__code__ is again.__code__
     assert other.__code__.co_filename == "<gradtool: a title of tests (2)>"
-    assert generated.text_of(other) == "def f():\n    return 2\n"
+    assert generated_code.text_of(other) == "def f():\n    return 2\n"
 
 
 if __name__ == "__main__":

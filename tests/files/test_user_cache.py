@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.engine.files import sealed, trusted, user_cache
+from gradtool.engine.files import digest_files, file_trust, user_cache
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,9 @@ def test_what_is_kept_comes_back(content: bytes, home: Path) -> None:
     assert os.listdir(home / "names") == ["a"]
 
 
-@pytest.mark.parametrize("broken", [b"", b"content", sealed.seal(b"content")[:-1], sealed.seal(b"content") + b"s"])
+@pytest.mark.parametrize(
+    "broken", [b"", b"content", digest_files.seal(b"content")[:-1], digest_files.seal(b"content") + b"s"]
+)
 def test_what_is_not_whole_is_none(broken: bytes, home: Path) -> None:
     user_cache.keep("names", "a", b"content")
     (home / "names" / "a").write_bytes(broken)
@@ -75,7 +77,7 @@ def belongs(monkeypatch: pytest.MonkeyPatch, path: Path, user: int) -> None:
     if os.geteuid() == 0:
         os.lchown(path, user, user)
         return
-    monkeypatch.setattr(trusted.os, "geteuid", lambda: user + 1)
+    monkeypatch.setattr(file_trust.os, "geteuid", lambda: user + 1)
 
 
 def open_to_all(path: Path) -> None:
@@ -145,9 +147,9 @@ def test_a_pipe_hangs_nobody(kept: Path, home: Path) -> None:
 
 def test_a_seal_needs_the_secret(kept: Path, home: Path) -> None:
     """The same content, sealed by whoever has no secret, or another one, or for another name, is none."""
-    kept.write_bytes(sealed.seal(CODE))
+    kept.write_bytes(digest_files.seal(CODE))
     assert user_cache.read("numba", "a") is None
-    kept.write_bytes(sealed.seal(CODE, b"guessed"))
+    kept.write_bytes(digest_files.seal(CODE, b"guessed"))
     assert user_cache.read("numba", "a") is None
     user_cache.keep("numba", "a", CODE)
     (home / "numba" / "b").write_bytes(kept.read_bytes())
@@ -216,7 +218,7 @@ def test_no_home_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(pwd, "getpwuid", nobody)
     planted = tmp_path / "~" / ".cache" / "gradtool" / "numba"
     planted.mkdir(parents=True)
-    (planted / "a").write_bytes(sealed.seal(CODE))
+    (planted / "a").write_bytes(digest_files.seal(CODE))
     monkeypatch.chdir(tmp_path)
     assert user_cache.folder("numba") is None
     assert user_cache.read("numba", "a") is None

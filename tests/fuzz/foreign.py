@@ -16,7 +16,7 @@ import numpy as np
 from gradtool import paddle
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.executor.lower import lower
-from gradtool.engine.files import messages, pickled, streams
+from gradtool.engine.files import messages, pickle_writer, streams
 from gradtool.engine.ir.paddle.from_desc import from_desc
 from gradtool.engine.ir.paddle.from_pir import from_pir
 from gradtool.engine.kernels.choice import backend
@@ -115,7 +115,7 @@ def _streams() -> Sequence[bytes]:
 def _pickles() -> Sequence[bytes]:
     state = {"w": np.arange(6, dtype="float32"), "StructuredToParameterName@@": {"w": "linear_0.w_0"}}
     nested = {"a": [("t", np.ones((2, 2))), 1, "x"], "b": (None, 2.5), "s": {1, 2}}
-    return [*(pickled.dumps(value, p) for value in (state, nested) for p in (2, 3, 4)), pickle.dumps(state, 4)]
+    return [*(pickle_writer.dumps(value, p) for value in (state, nested) for p in (2, 3, 4)), pickle.dumps(state, 4)]
 
 
 def _read_description(data: bytes) -> None:

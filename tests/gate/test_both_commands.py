@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.engine.gate.checked import Job
+from gradtool.engine.gate.check_result import Job
 from gradtool.engine.gate.checking import check_model
 from gradtool.engine.gate.finding import Finding
 from gradtool.engine.gate.judging import report_models

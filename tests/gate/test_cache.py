@@ -14,7 +14,7 @@ import pytest
 from gradtool.engine.gate import checking, pool, rules, usage
 from gradtool.engine.gate.cache import ResultCache, _outermost
 from gradtool.engine.gate.check import Check
-from gradtool.engine.gate.checked import CheckedModel, Job
+from gradtool.engine.gate.check_result import CheckedModel, Job
 from gradtool.engine.gate.selection import Selection
 from gradtool.engine.gate.subject import Subject
 

@@ -8,7 +8,7 @@ import pytest
 
 from gradtool.engine.gate import rules
 from gradtool.engine.gate.check import Check
-from gradtool.engine.gate.checked import CheckedModel
+from gradtool.engine.gate.check_result import CheckedModel
 from gradtool.engine.gate.finding import Finding, Severity, Spot
 from gradtool.engine.gate.subject import Subject
 from gradtool.engine.gate.waivers import Waiver

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from gradtool.engine.kernels.choice import backend
-from gradtool.engine.kernels.jax.hosted import WANTS_VALUES
+from gradtool.engine.kernels.jax.host_operators import WANTS_VALUES
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Trait
 from gradtool.engine.ops.refusals import collect_refusals

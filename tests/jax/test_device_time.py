@@ -16,10 +16,10 @@ import gradtool
 from gradtool import paddle
 from gradtool.engine.answers.profile import BESIDE, ProfileStory
 from gradtool.engine.core.errors import BackendError
+from gradtool.engine.kernels.jax.loop_rounds import turns
 from gradtool.engine.kernels.jax.recording import Moment, alone, record, running_time
 from gradtool.engine.kernels.jax.scopes import path
 from gradtool.engine.kernels.jax.shares import shares
-from gradtool.engine.kernels.jax.turns import turns
 from gradtool.paddle import static
 
 from .leaving import Leaving

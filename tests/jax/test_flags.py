@@ -14,8 +14,8 @@ import pytest
 from gradtool import paddle
 from gradtool.engine.core import state
 from gradtool.engine.kernels.choice import backend
+from gradtool.engine.kernels.jax.finite_checks import _Verdicts
 from gradtool.engine.kernels.jax.flags import any_of, first
-from gradtool.engine.kernels.jax.judged import _Verdicts
 from gradtool.paddle import static
 
 backend("jax")  # which lets JAX have 64 bits

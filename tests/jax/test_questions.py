@@ -15,8 +15,8 @@ from gradtool.engine.answers import numbers
 from gradtool.engine.core import watch
 from gradtool.engine.core.state import random
 from gradtool.engine.core.summary import InOrder
-from gradtool.engine.kernels.jax import asking, measuring
-from gradtool.engine.kernels.jax.asking import CompiledQuestion
+from gradtool.engine.kernels.jax import measuring, watcher_requests
+from gradtool.engine.kernels.jax.watcher_requests import CompiledQuestion
 from gradtool.paddle import static
 from tests.sampling import sampled
 
@@ -119,8 +119,8 @@ def _chain(x: Any) -> Any:
 
 def test_a_long_plan_is_judged_in_chunks(stepped: list[range], monkeypatch: pytest.MonkeyPatch) -> None:
     sent = list[int]()
-    own = asking.home
-    monkeypatch.setattr(asking, "home", lambda value: sent.append(1) or own(value))
+    own = watcher_requests.home
+    monkeypatch.setattr(watcher_requests, "home", lambda value: sent.append(1) or own(value))
     model = _model(_chain, x=full(0.5))
     assert told(model, "jax") == told(model, "numpy")
     assert len(stepped) == 1
@@ -203,8 +203,8 @@ def test_rounds_and_branches_are_told_as_on_numpy(
     values = np.random.default_rng(3).standard_normal((5, 6)).astype("float32")
     model = _model(build, x=values)
     sent = list[int]()
-    own = asking.home
-    monkeypatch.setattr(asking, "home", lambda value: sent.append(1) or own(value))
+    own = watcher_requests.home
+    monkeypatch.setattr(watcher_requests, "home", lambda value: sent.append(1) or own(value))
     assert told(model, "jax") == told(model, "numpy")
     assert len(stepped) == parts
     assert bool(sent) is bool(parts)  # nothing is told with arrays where nothing is wrong

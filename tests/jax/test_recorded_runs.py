@@ -11,7 +11,7 @@ import pytest
 
 import gradtool
 from gradtool import paddle
-from gradtool.engine.kernels.jax.noting import NotingCompilation
+from gradtool.engine.kernels.jax.kept_results import NotingCompilation
 from gradtool.engine.runs import of_program
 from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.timeline import NOBODY, Timeline

@@ -10,7 +10,7 @@ import pytest
 
 import gradtool
 from gradtool.engine.kernels import choice
-from gradtool.engine.runs import elsewhere
+from gradtool.engine.runs import backend_run
 from tests.jax.zoo import compared
 from tests.sampling import sampled
 
@@ -20,13 +20,13 @@ BORN = "import paddle\nw = paddle.to_tensor([0.0, 200.0], stop_gradient=False)\n
 @pytest.fixture
 def programs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many operators each program had that a backend was given for a recorded run."""
-    own, sizes = elsewhere.compute_entries, list[int]()
+    own, sizes = backend_run.compute_entries, list[int]()
 
     def compute(entries: Any, *rest: Any) -> Any:
         sizes.append(len(entries))
         return own(entries, *rest)
 
-    monkeypatch.setattr(elsewhere, "compute_entries", compute)
+    monkeypatch.setattr(backend_run, "compute_entries", compute)
     return sizes
 
 
@@ -94,8 +94,8 @@ loss.backward()
 
 def test_zeros_are_explained_as_on_numpy(tmp_path: Path, programs: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.py").write_text(ZEROS, encoding="utf-8")
-    own, again = elsewhere.compute_one, list[str]()
-    monkeypatch.setattr(elsewhere, "compute_one", lambda entry, *rest: again.append(entry.type) or own(entry, *rest))
+    own, again = backend_run.compute_one, list[str]()
+    monkeypatch.setattr(backend_run, "compute_one", lambda entry, *rest: again.append(entry.type) or own(entry, *rest))
     told = []
     for backend in ("numpy", "jax"):
         with choice.use_backend(backend):
@@ -117,7 +117,7 @@ h = paddle.tanh(paddle.concat([x * 1.0, y * 1.0], 1)) * paddle.to_tensor([0.0] *
 loss = paddle.sin(h.sum())
 """
     (tmp_path / "model.py").write_text(text, encoding="utf-8")
-    own = elsewhere.compute_entries
+    own = backend_run.compute_entries
 
     def compute(entries: Any, parts: Any, values: Any, *rest: Any) -> Any:
         compiled = own(entries, parts, values, *rest)
@@ -125,7 +125,7 @@ loss = paddle.sin(h.sum())
             values.replace(number, values.get(number) * np.float32(1.00001))
         return compiled
 
-    monkeypatch.setattr(elsewhere, "compute_entries", compute)
+    monkeypatch.setattr(backend_run, "compute_entries", compute)
     with choice.use_backend("jax"):
         pairs = gradtool.load(tmp_path / "model.py").flow(from_=("x", "y"), to=("loss",)).pairs
     assert [(a.text, influence.answer) for a, _, influence in pairs] == [("x", "no"), ("y", "yes")]

@@ -126,9 +126,9 @@ def test_inside_watching_the_line_is_named() -> None:
 def test_claims_outside_of_pytest_are_judged_by_the_graph() -> None:
     net = TwoLayers(cut=True)
     loss = loss_of(net)
-    from gradtool.cli.testing import held
+    from gradtool.cli.testing import losses
 
-    before, held._current[:] = list(held._current), []
+    before, losses._current[:] = list(losses._current), []
     try:
         with pytest.raises(AssertionError, match=r"net\.body\.weight   grad = None   verdict: NOT IN THE GRAPH"):
             assert_all_parameters_get_gradients(loss)
@@ -137,4 +137,4 @@ def test_claims_outside_of_pytest_are_judged_by_the_graph() -> None:
             assert_no_nan(loss)
         assert_gradcheck(lambda: loss_of(TwoLayers()))
     finally:
-        held._current[:] = before
+        losses._current[:] = before

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.engine.script import absent
+from gradtool.engine.script import absent_packages
 from tests.cli.conftest import Run
 
 MODEL = "import paddle\nw = paddle.create_parameter([2], 'float32')\nloss = w.sum()\nloss.backward()\n"
@@ -15,7 +15,7 @@ MODEL = "import paddle\nw = paddle.create_parameter([2], 'float32')\nloss = w.su
 @pytest.fixture(autouse=True)
 def _nobody_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Packages that are certainly not installed take the places of those that may be."""
-    monkeypatch.setattr(absent, "PACKAGES", frozenset({"no_plots", "no_bars"}))
+    monkeypatch.setattr(absent_packages, "PACKAGES", frozenset({"no_plots", "no_bars"}))
 
 
 def model(folder: Path, text: str) -> str:

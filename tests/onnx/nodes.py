@@ -14,7 +14,7 @@ import numpy as np
 from gradtool import paddle
 from gradtool.engine.core.errors import FileFormatError, GradtoolError
 from gradtool.engine.executor.scope import Scope, scope_guard
-from gradtool.engine.importers.onnx.narrow import CARRIERS
+from gradtool.engine.importers.onnx.narrow_types import CARRIERS
 from gradtool.engine.importers.onnx.operators import rows
 from gradtool.engine.importers.onnx.reading import read
 from gradtool.engine.ops.stand_in import StandIn

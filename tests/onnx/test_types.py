@@ -16,7 +16,7 @@ from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.importers import Imported
 from gradtool.engine.importers.onnx import reading
-from gradtool.engine.importers.onnx.narrow import NOTE
+from gradtool.engine.importers.onnx.narrow_types import NOTE
 from gradtool.paddle.utils import unique_name
 from tests.onnx.models import model, node, weights
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from gradtool.engine.core.spec import TensorSpec
 from gradtool.engine.ir.operator import Operator
-from gradtool.engine.ir.paddle.decomposed import decompose
 from gradtool.engine.ir.paddle.parts import FreshNames, NotInPaddle
+from gradtool.engine.ir.paddle.second_order import decompose
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import derive, registry

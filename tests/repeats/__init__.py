@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gradtool.engine.answers.flow.between import UNKNOWN, YES
+from gradtool.engine.answers.flow.dependence import UNKNOWN, YES
 from gradtool.engine.answers.gradcheck import OK
 from gradtool.engine.loading.loader import Request
 from gradtool.engine.questions.first_steps import one_batch

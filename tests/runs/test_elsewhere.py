@@ -9,7 +9,7 @@ import pytest
 
 from gradtool import paddle
 from gradtool.engine.kernels.choice import backend
-from gradtool.engine.runs import elsewhere, of_tape
+from gradtool.engine.runs import backend_run, of_tape
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.timeline import Timeline
 
@@ -27,7 +27,7 @@ def recorded(compute: Any) -> Timeline:
 def alike(run: Timeline) -> list[str]:
     """Compute *run* on JAX, compare all values, and say what was not compiled."""
     before = [np.array(run.store.get(n)) for n in range(len(run.values)) if n in run.store]
-    compiled: Any = elsewhere.compute(run, backend("jax"))
+    compiled: Any = backend_run.compute(run, backend("jax"))
     after = [np.array(run.store.get(n)) for n in range(len(run.values)) if n in run.store]
     assert len(before) == len(after)
     for a, b in zip(before, after, strict=True):
@@ -56,7 +56,7 @@ def test_the_users_own_python_runs_between_compiled_parts() -> None:
 
     w = paddle.to_tensor([1.0, 2.0, 3.0], stop_gradient=False)
     run = recorded(lambda: Twice.apply(paddle.tanh(w) * w).square().sum())
-    assert elsewhere.OWN in alike(run)
+    assert backend_run.OWN in alike(run)
 
 
 def test_what_was_drawn_stays_as_it_was_drawn() -> None:

@@ -13,7 +13,7 @@ from gradtool.engine.core import watch
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.runs import of_steps
-from gradtool.engine.runs.bound import NOT_DRAWN_AGAIN
+from gradtool.engine.runs.bound_kernels import NOT_DRAWN_AGAIN
 from gradtool.engine.runs.rounds import Round
 from gradtool.engine.runs.timeline import NOBODY, Timeline
 

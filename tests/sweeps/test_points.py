@@ -12,7 +12,7 @@ import zarr
 
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.data import arrays
-from gradtool.engine.data.portion import Portion
+from gradtool.engine.data.row_subset import Portion
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.backend import Backend
 from gradtool.engine.sweeps import axes, content, ranges

@@ -18,9 +18,9 @@ from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.backend import Backend
 from gradtool.engine.script.processes import Over
 from gradtool.engine.sweeps.axes import Axes
-from gradtool.engine.sweeps.places import apart, cluster, here
-from gradtool.engine.sweeps.places.apart import ProcessRunner
+from gradtool.engine.sweeps.places import cluster, processes, this_process
 from gradtool.engine.sweeps.places.cluster import Cluster
+from gradtool.engine.sweeps.places.processes import ProcessRunner
 from gradtool.engine.sweeps.ranges import Setting
 from gradtool.engine.sweeps.spec import Spec
 from gradtool.engine.sweeps.summaries import KINDS
@@ -146,7 +146,7 @@ def test_options_are_of_their_question(asked: Asked) -> None:
 
 
 def test_a_point_that_ends_its_process_is_a_row(asked: Asked, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "ATTEMPTS", 2)
+    monkeypatch.setattr(processes, "ATTEMPTS", 2)
     (folder / "ends.py").write_text(ENDS)
     values = Setting("n", ("5", "1", "2", "4", "6", "3"))
     swept = asked("stats", models=("ends.py",), settings=(values,), memory=1 << 30, timeout=5.0)
@@ -160,7 +160,7 @@ def test_a_point_that_ends_its_process_is_a_row(asked: Asked, folder: Path, monk
 
 def test_a_sweep_goes_on_where_it_was_interrupted(asked: Asked, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = asked(data="data.npz", batches=(8,))
-    carried = here.compute_row
+    carried = this_process.compute_row
     count = iter(range(99))
 
     def pressed(*point: object) -> object:
@@ -169,7 +169,7 @@ def test_a_sweep_goes_on_where_it_was_interrupted(asked: Asked, folder: Path, mo
         return carried(*point)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(here, "compute_row", pressed)
+        patch.setattr(this_process, "compute_row", pressed)
         with pytest.raises(SweepInterrupted) as stop:
             asked(data="data.npz", batches=(8,), results="r.jsonl")
     assert len(stop.value.swept.rows) == 5

@@ -11,7 +11,7 @@ import pytest
 from gradtool.engine.sweeps.noise import noise_scales
 from gradtool.engine.sweeps.spread import NormSpread, idle, spreads, usual
 from gradtool.engine.sweeps.subset import smallest
-from gradtool.engine.sweeps.turning import turnings
+from gradtool.engine.sweeps.threshold_search import turnings
 
 
 def row(norm: float | None, rows: tuple[int, int] | None = None, status: str = "ok", **settings: str) -> dict[str, Any]:

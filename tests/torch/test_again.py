@@ -9,7 +9,7 @@ from gradtool.engine.core import watch
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.core.notes import SILENT
 from gradtool.engine.loading import loader, opening
-from gradtool.engine.recorders.pytorch.again import again
+from gradtool.engine.recorders.pytorch.operator_calls import again
 from gradtool.engine.recorders.recorded.nodes import ForeignOp
 from gradtool.engine.request.options import Debug
 from gradtool.engine.request.request import Request

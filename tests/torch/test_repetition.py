@@ -19,7 +19,7 @@ from gradtool.engine.kernels.choice import reference
 from gradtool.engine.ops.registry import get_by_type
 from gradtool.engine.recorders.pytorch.operators import match
 from gradtool.engine.recorders.recorded.repetition import Repetition, repeat_call
-from gradtool.engine.runs.bound import Binding, kernel
+from gradtool.engine.runs.bound_kernels import Binding, kernel
 
 from .answers import RUNS
 

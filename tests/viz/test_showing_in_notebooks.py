@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradtool import paddle, viz
-from gradtool.cli.notebook.shown import CommandOutput
+from gradtool.cli.notebook.answer_display import CommandOutput
 from gradtool.viz.views.view import Table, View
 
 

@@ -22,7 +22,7 @@ from gradtool.engine.request.options import Debug
 from gradtool.engine.request.request import Request
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.script import sessions, users_code
-from gradtool.engine.script.loaded import Loaded
+from gradtool.engine.script.script_state import Loaded
 from gradtool.viz.document.session import line_of
 
 from . import firing, show, verbs

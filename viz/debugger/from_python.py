@@ -10,13 +10,13 @@ from typing import Any
 
 import gradtool
 from gradtool.engine.autodiff.backward import append_backward
-from gradtool.engine.autodiff.found import gradients_of_parameters
+from gradtool.engine.autodiff.existing_gradients import gradients_of_parameters
 from gradtool.engine.core import source, state
 from gradtool.engine.core.command_errors import raise_for_python
 from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
 from gradtool.engine.core.notes import SILENT
 from gradtool.engine.eager import passes
-from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.recorded_calls import nodes_behind
 from gradtool.engine.eager.tape import restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.executor.executor import Executor
@@ -25,7 +25,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.loading.recorded_run import RunOfLoop
 from gradtool.engine.recorders import live
 from gradtool.engine.request.options import Debug
-from gradtool.engine.runs import ahead, of_program, of_tape
+from gradtool.engine.runs import of_program, of_tape, running_pass
 from gradtool.engine.runs.branch import disable_breakpoints, is_rerunning
 from gradtool.engine.runs.calls import PassRecord
 from gradtool.engine.runs.recorder import Recorder, recording_now
@@ -131,7 +131,7 @@ def breakpoint() -> None:
         recorder = Recorder()
         roots = running.roots if running is not None else [t for t in held if t.node is not None]
         retrace(recorder, roots, [*held, *names])
-    done = ahead.lay_out(recorder, running) if running is not None and not running.create_graph else None
+    done = running_pass.lay_out(recorder, running) if running is not None and not running.create_graph else None
     if running is None and recorder.last is not None and recorder.calls_since_pass:
         recorder.last = PassRecord(())  # the next step of training has begun
     timeline = of_tape.timeline(recorder, title="breakpoint", named=names)

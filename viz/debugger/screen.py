@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TextIO
 
-from gradtool.engine.core.scoped import set_inside
+from gradtool.engine.core.scoped_variables import set_inside
 
 _screen: ContextVar[TextIO | None] = ContextVar("gradtool_debugger_screen", default=None)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gradtool.engine.files import user_cache
-from gradtool.engine.script import overdue
+from gradtool.engine.script import forced_end
 
 from ..text import printable, to_ascii
 from . import show
@@ -120,7 +120,7 @@ def interact(
     if first:
         screen.say(screen.text(first))
     if stream.isatty() and screen.stream.isatty():
-        with overdue.not_ended():  # Ctrl-C gives up a line, and the session goes on
+        with forced_end.not_ended():  # Ctrl-C gives up a line, and the session goes on
             _read_prompt(book, screen, history)
     else:
         _read_pipe(book, stream, screen)

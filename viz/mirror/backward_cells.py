@@ -16,9 +16,9 @@ from gradtool.engine.core import names
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, NodeView
 
 from .columns import IN_BACKWARD, IN_OPTIMIZER, IN_RECOMPUTED, Row, Sheet, sweep_column
-from .drawn import Ints
 from .gutters import gutter_row
 from .lanes import WIDEST
+from .picture_arrays import Ints
 
 
 def place_backward(sheet: Sheet) -> None:

@@ -19,10 +19,10 @@ from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
 
 from .backward_cells import place_backward
 from .columns import GUTTERS, IN_BACKWARD, IN_RECOMPUTED, OPTIMIZER, Sheet, column_name
-from .drawn import Bools, DrawnGraph, Ints
 from .forward_cells import place_forward
 from .gutters import place_gutters, slots
 from .lanes import distinct, own_lanes
+from .picture_arrays import Bools, DrawnGraph, Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
 
-from .drawn import SOURCES, Bools, DrawnGraph, Ints
+from .picture_arrays import SOURCES, Bools, DrawnGraph, Ints
 
 PARAMETERS: Final = "parameters"
 RECOMPUTED: Final = "recomputed"

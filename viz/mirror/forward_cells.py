@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from .columns import IN_FORWARD, Sheet
-from .drawn import Ints
 from .lanes import WIDEST, chains, distinct, own_lanes, sink
+from .picture_arrays import Ints
 
 SWEEPS: Final = 6
 """Passes that bring neighbours nearer to each other; more change next to nothing."""

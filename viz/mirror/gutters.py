@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .columns import IN_GRADIENTS, IN_PARAMETERS, Row, Sheet
-from .drawn import Ints
 from .lanes import WIDEST, count_in_groups, distinct
+from .picture_arrays import Ints
 
 
 def place_gutters(sheet: Sheet) -> None:

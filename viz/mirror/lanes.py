@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from .drawn import Bools, Ints
+from .picture_arrays import Bools, Ints
 
 WIDEST: Final = 8
 """Lanes of a column. What a row has beyond that goes on in a row below it."""

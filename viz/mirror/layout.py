@@ -21,8 +21,8 @@ from . import frames
 from .captions import Captions
 from .cells import place
 from .columns import GUTTERS, RECOMPUTED
-from .drawn import DrawnGraph, Ints, number_values
 from .lanes import distinct
+from .picture_arrays import DrawnGraph, Ints, number_values
 from .scene import CUT, GRADIENT, KINDS, SAVED, SHAPE, VALUE, Boxes, Floats, Frame, Routes, Scene
 from .tracks import ALLEY, ALONG, DOWN, STREET, find_ways
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gradtool.engine.core.records import dataclass
 from gradtool.engine.view.graph import GraphView, NodeView
 
-from .drawn import Ints
+from .picture_arrays import Ints
 
 Floats = NDArray[np.float64]
 

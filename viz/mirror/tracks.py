@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from gradtool.engine.core.records import dataclass
 
 from .cells import Cells
-from .drawn import Bools, Ints
 from .lanes import count_in_groups, distinct, is_in
+from .picture_arrays import Bools, Ints
 
 DOWN: Final = 0
 ALONG: Final = 1

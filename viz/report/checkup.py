@@ -6,8 +6,8 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from gradtool.engine.answers.over_time.happenings import PASSING
 from gradtool.engine.answers.over_time.sentences import sentence
+from gradtool.engine.answers.over_time.step_events import PASSING
 from gradtool.engine.answers.why.folding import fold_names
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count, drop_lines, number, shape
@@ -16,7 +16,7 @@ from gradtool.engine.gate.finding import Finding, Severity
 from gradtool.engine.gate.report import UNCHECKED
 from gradtool.engine.kinds import origins
 from gradtool.engine.kinds.gradients import GradientTable
-from gradtool.engine.kinds.watched_part import WatchedPart
+from gradtool.engine.kinds.watched_extent import WatchedPart
 from gradtool.engine.questions.nan import Births
 from gradtool.engine.questions.over_time import Training
 from gradtool.engine.questions.stats import Sizes

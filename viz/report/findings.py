@@ -22,7 +22,7 @@ from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.source import Location, short
 from gradtool.engine.core.state import progress
 from gradtool.engine.core.wording import count, finite
-from gradtool.engine.gate.checked import CheckedModel, Job
+from gradtool.engine.gate.check_result import CheckedModel, Job
 from gradtool.engine.gate.checking import weigh
 from gradtool.engine.gate.evidence import Evidence
 from gradtool.engine.gate.judging import report_models
@@ -34,10 +34,10 @@ from gradtool.engine.kinds import run_notes
 from gradtool.engine.kinds.gradients import GradientTable
 from gradtool.engine.kinds.model import About, Model
 from gradtool.engine.kinds.names import Names
+from gradtool.engine.kinds.operator_places import OperatorSpot
 from gradtool.engine.kinds.other_losses import Other
 from gradtool.engine.kinds.passes import CallList, calls_of
-from gradtool.engine.kinds.spots import OperatorSpot
-from gradtool.engine.kinds.watched_part import WatchedPart
+from gradtool.engine.kinds.watched_extent import WatchedPart
 from gradtool.engine.questions.backward import Backward
 from gradtool.engine.questions.nan import FORWARD_OVER, Births, end
 from gradtool.engine.questions.one_pass import listen, number_of
@@ -46,7 +46,7 @@ from gradtool.engine.questions.stats import Stats
 from gradtool.engine.questions.why import Opened, Verdicts, Why, open_case
 from gradtool.engine.request.options import Cuts
 from gradtool.engine.request.request import Request
-from gradtool.engine.script.loaded import Loaded
+from gradtool.engine.script.script_state import Loaded
 from gradtool.engine.view.graph import GraphView
 
 from .. import views

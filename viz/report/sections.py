@@ -9,9 +9,9 @@ from typing import Any
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 from gradtool.engine.core.wording import command_line, count, number
-from gradtool.engine.kinds import spots
+from gradtool.engine.kinds import operator_places
 from gradtool.engine.kinds.gradients import GradientTable
-from gradtool.engine.kinds.spots import OperatorSpot, frames, lines_around
+from gradtool.engine.kinds.operator_places import OperatorSpot, frames, lines_around
 from gradtool.engine.questions.over_time import Training
 from gradtool.engine.script.users_code import users_own
 from gradtool.engine.view.graph import BACKWARD, FORWARD
@@ -196,7 +196,7 @@ def _places(findings: Findings) -> dict[Location, list[OperatorSpot]]:
         seen.add((s.location, s.name))
         if s.part in (FORWARD, BACKWARD):
             places.setdefault(s.location, []).append(s)
-        elif s.location in places and s.part == spots.NOT_RECORDED:
+        elif s.location in places and s.part == operator_places.NOT_RECORDED:
             places[s.location].append(s)
     return places
 

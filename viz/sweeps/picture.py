@@ -16,7 +16,7 @@ from gradtool.engine.core.wording import number as shown
 from gradtool.engine.sweeps.spread import NormSpread, spreads, usual
 from gradtool.engine.sweeps.summaries import FINDING, OK
 from gradtool.engine.sweeps.sweep import Swept
-from gradtool.engine.sweeps.turning import has_exploded, number
+from gradtool.engine.sweeps.threshold_search import has_exploded, number
 
 from ..over_time.canvas import MARGIN, NOT_FINITE, SMALL, ZERO, n, style, text
 from ..over_time.ramp import LEVELS, Ramp

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from gradtool.engine.core.command_errors import CommandError
-from gradtool.engine.files import pickled
-from gradtool.engine.kinds.exported import Exported
+from gradtool.engine.files import pickle_writer
+from gradtool.engine.kinds.export import Exported
 
 from .view import Table, View
 
@@ -44,7 +44,7 @@ def files(answer: Exported, file: str) -> dict[str, str | bytes]:
     stem = file.removesuffix(ENDING)
     held = {".pdparams": answer.parameters, ".pdopt": answer.others}
     values = {stem + ending: {n: np.asarray(v) for n, v in arrays.items()} for ending, arrays in held.items()}
-    return {file: answer.program, **{path: pickled.dumps(arrays) for path, arrays in values.items()}}
+    return {file: answer.program, **{path: pickle_writer.dumps(arrays) for path, arrays in values.items()}}
 
 
 def view(answer: Exported, file: str, contents: Mapping[str, str | bytes]) -> View:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.answers.flow.between import NO, UNKNOWN, YES, ValueInfluence
+from gradtool.engine.answers.flow.dependence import NO, UNKNOWN, YES, ValueInfluence
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count, number
 from gradtool.engine.questions.flow import Flows

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from gradtool.engine.answers.over_time import happenings as what
-from gradtool.engine.answers.over_time.happenings import Happening
+from gradtool.engine.answers.over_time import step_events as what
 from gradtool.engine.answers.over_time.history import History, HistoryPoint, TrainingStep
 from gradtool.engine.answers.over_time.sentences import sentence, size, together
+from gradtool.engine.answers.over_time.step_events import Happening
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 from gradtool.engine.core.wording import NOTHING, command_line, count, finite

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gradtool.engine.core.wording import NOTHING, command_line, count, number, size
-from gradtool.engine.data.portion import Portion
-from gradtool.engine.sweeps.carrying import CRASHED, ERROR, MEMORY, REFUSED, TIMEOUT
+from gradtool.engine.data.row_subset import Portion
 from gradtool.engine.sweeps.noise import NoiseScale, noise_scales
 from gradtool.engine.sweeps.point import Point
+from gradtool.engine.sweeps.point_rows import CRASHED, ERROR, MEMORY, REFUSED, TIMEOUT
 from gradtool.engine.sweeps.spread import NormSpread, Usual, idle, spreads, usual
 from gradtool.engine.sweeps.summaries import FINDING, KINDS, OK, UNCHECKED
 from gradtool.engine.sweeps.sweep import Swept
-from gradtool.engine.sweeps.turning import Turning, turnings
+from gradtool.engine.sweeps.threshold_search import Turning, turnings
 
 from .view import Table, View
 

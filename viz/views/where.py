@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count
-from gradtool.engine.kinds.spots import OperatorSpot
+from gradtool.engine.kinds.operator_places import OperatorSpot
 from gradtool.engine.questions.where import Places
 
 from .view import Table, View

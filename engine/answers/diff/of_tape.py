@@ -18,7 +18,7 @@ from .outline import (
     OutlineOperation,
     attributes_of,
 )
-from .reduced import leaf_names
+from .recorded_outline import leaf_names
 
 Plain = Callable[[Any], Any]
 """What makes of an attribute's value one of JSON's types."""

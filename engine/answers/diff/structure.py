@@ -10,7 +10,7 @@ from typing import Any
 from ...core.records import dataclass
 from .matching import Matching, match, operand_pairs
 from .outline import CONSTANT, NOTHING, PARAMETER, Outline, OutlineLeaf, OutlineOperand, OutlineOperation
-from .reduced import comparable
+from .recorded_outline import comparable
 
 _NAMES = 6
 """Operators that a change names before it says how many more there are."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...core.errors import GradtoolError
+from .change_propagation import Array
 from .fact import Fact, FactKind
 from .order import triangle
 from .perturb import alter, mask_at
 from .probe import Probe, any_differs
 from .sizes import measure
-from .spread import Array
 
 _SEEDS = (0, 1, 2, 3)
 """Random numbers and changes of the parameters with which an influence is looked for again."""

@@ -10,10 +10,10 @@ import numpy as np
 from ...core import source
 from ...core.records import dataclass
 from ...runs.timeline import NOBODY, Entry, Timeline
+from .change_propagation import Array, Spread, upstream
 from .fact import Fact, FactKind
 from .perturb import swap
 from .sizes import ChangeSize, measure
-from .spread import Array, Spread, upstream
 
 COMPARED = {
     "softmax_with_cross_entropy": ("Logits", "Label"),

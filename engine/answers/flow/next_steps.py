@@ -9,12 +9,12 @@ import numpy as np
 
 from ...core import source
 from ...runs.timeline import Timeline
+from .change_propagation import Array, Spread, upstream
 from .fact import Fact, FactKind
 from .labels import LEAST_BITS, Compared, find_label_comparisons
 from .order import find_meeting
 from .perturb import mask_at, swap
 from .sizes import measure
-from .spread import Array, Spread, upstream
 
 _ADVICE = (
     "let a step read those up to itself alone: is_causal=True of scaled_dot_product_attention, "

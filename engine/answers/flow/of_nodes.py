@@ -7,7 +7,7 @@ from itertools import count
 
 import numpy as np
 
-from ...eager.recorded import nodes_behind
+from ...eager.recorded_calls import nodes_behind
 from ...eager.tape import GradNode, Place
 from ...eager.tensor import Tensor
 from ...runs.store import Store

@@ -17,12 +17,12 @@ from ...core.records import dataclass
 from ...core.source import Location
 from ...runs.branch import Branch
 from ...runs.timeline import Entry, Timeline
+from .change_propagation import Array, Spread, upstream
 from .fact import Fact, FactKind
 from .perturb import alter, mask_at
 from .predictions import downstream
 from .probe import Probe
 from .sizes import measure
-from .spread import Array, Spread, upstream
 
 LARGE = 1e3
 """A number below minus this hides what it is added to before a softmax."""

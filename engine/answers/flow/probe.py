@@ -20,7 +20,7 @@ from ...eager.tensor import Tensor
 from ...runs import of_tape
 from ...runs.recorder import Recorder
 from ...runs.timeline import Timeline
-from .spread import Array, Spread
+from .change_propagation import Array, Spread
 
 SLACK = 1e-5
 """Differences below this part of the largest output are rounding."""

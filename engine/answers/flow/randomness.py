@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...ops.opdef import Trait
-from ...runs.bound import draws_nothing
+from ...runs.bound_kernels import draws_nothing
 from ...runs.timeline import Entry
+from .change_propagation import find_differences, upstream
 from .fact import Fact, FactKind
 from .probe import Probe, ProbedCall, any_differs
 from .sizes import measure
-from .spread import find_differences, upstream
 
 _SWITCHED = frozenset({"dropout", "dropout_nd", "alpha_dropout", "rrelu", "bernoulli", "bernoulli_p"})
 """Operators whose random numbers are there for training."""

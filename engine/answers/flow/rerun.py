@@ -9,12 +9,12 @@ from dataclasses import field, replace
 import numpy as np
 
 from ...core.records import dataclass
-from ...runs.bound import kernel
+from ...runs.bound_kernels import kernel
 from ...runs.branch import Branch, Edit
 from ...runs.store import Store
 from ...runs.timeline import NOBODY, Entry, Timeline
+from .change_propagation import Array
 from .probe import Probe, ProbedCall
-from .spread import Array
 
 MOST_PLACES = 64
 """Places of an input that are looked at one by one, each with runs of its own."""

@@ -10,11 +10,11 @@ import numpy as np
 from ...core import source
 from ...runs.branch import Branch
 from ...runs.timeline import Entry, Timeline
+from .change_propagation import Array, Spread, upstream
 from .fact import Fact, FactKind
 from .perturb import alter, mask_at
 from .probe import Probe, any_differs
 from .sizes import ChangeSize, measure
-from .spread import Array, Spread, upstream
 
 _RELATING = """
 matmul matmul_v2 mul bmm dot einsum gather gather_nd index_select scatter scatter_nd_add

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.records import dataclass
-from .spread import Array
+from .change_propagation import Array
 
 
 @dataclass(frozen=True, slots=True)

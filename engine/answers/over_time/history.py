@@ -8,7 +8,7 @@ from dataclasses import field
 
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
-from .extent import Extent
+from .array_size import Extent
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from ...ir.program import Program
 from ...ir.variable import Variable
 from .. import magnitudes
 from ..events import step_event
-from .course import Course
-from .extent import Extent, clip_factor, distance, norm
+from .array_size import Extent, clip_factor, distance, norm
 from .history import Track, Update
+from .training_steps import Course
 
 _MOST_KNOWN = 64
 _CLIPS = "gradient_clip"

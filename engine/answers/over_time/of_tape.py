@@ -16,9 +16,9 @@ from ...core.source import NOWHERE, Location
 from ...eager.parameter import TensorParameter, live_parameters, parameters_at
 from ...eager.tensor import Leaf, Tensor, writes
 from .. import magnitudes
-from .course import Course
-from .extent import Extent, clip_factor, distance, factor, norm
+from .array_size import Extent, clip_factor, distance, factor, norm
 from .history import Clearing, HistoryPoint, Track, Update, Writing
+from .training_steps import Course
 
 _FAR = 10.0
 """New values that are so many norms away from those before have nothing to do with them."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ...core.records import dataclass
 from ..why.answers import GRAD_NONE, Answer
-from .happenings import count_trailing, longest
 from .history import History, HistoryPoint
+from .step_events import count_trailing, longest
 
 MISSING, ZERO = "no gradient", "a zero gradient"
 

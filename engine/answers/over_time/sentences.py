@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from ...core import source
 from ...core.wording import NOTHING, count
-from . import happenings as what
-from .happenings import Happening
+from . import step_events as what
+from .step_events import Happening
 
 
 def size(value: float | None) -> str:

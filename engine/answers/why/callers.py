@@ -12,7 +12,7 @@ from typing import Any
 
 from ...core import source
 from ...core.source import NOWHERE, Location
-from . import functions
+from . import function_text
 
 
 def caller(inner: Location, around: Location) -> Location:
@@ -28,17 +28,17 @@ def caller(inner: Location, around: Location) -> Location:
 def let_go(made: Location) -> Location:
     """The line that let go of a result made at *made*: the first one outwards whose function does not return it."""
     for i, (code, line) in enumerate(made):
-        if not (functions.is_expression(code) or _returns(code, line)):
+        if not (function_text.is_expression(code) or _returns(code, line)):
             return made[i:]
     return made
 
 
 def result(code: CodeType) -> Location:
     """Return the line where a function returns its result; where it begins, if it does so on several lines."""
-    function = functions.body(code)
+    function = function_text.body(code)
     if function is None or isinstance(function, ast.Module):
         return ((code, code.co_firstlineno),)
-    returns = [s.lineno for s in functions.statements(function) if isinstance(s, ast.Return)]
+    returns = [s.lineno for s in function_text.statements(function) if isinstance(s, ast.Return)]
     return ((code, returns[0] if len(returns) == 1 else function.lineno),)
 
 
@@ -52,10 +52,10 @@ def hook_place(hook: Callable[..., Any]) -> Location:
 
 def _returns(code: CodeType, line: int) -> bool:
     """Return whether the function returns what its statement at *line* makes."""
-    function = functions.body(code)
-    statement = None if function is None else functions.statement(function, line)
+    function = function_text.body(code)
+    statement = None if function is None else function_text.statement(function, line)
     if function is None or statement is None:
         return False
-    return isinstance(statement, ast.Return) or not functions.find_names(statement).isdisjoint(
-        functions.find_returned(function)
+    return isinstance(statement, ast.Return) or not function_text.find_names(statement).isdisjoint(
+        function_text.find_returned(function)
     )

@@ -19,15 +19,15 @@ from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say
 from . import callers
 from .advice import advice, advise_operator, set_on_a_result
-from .amounts import Amounts
 from .answers import CUT, Answer, ChainEnd, GradientShare, Shared
-from .dropped import DroppedResult
+from .dropped_results import DroppedResult
 from .folding import fold_names
+from .intended_cuts import MeantCuts
 from .levels import dense
-from .lost import LostUse, LostUses
-from .meant_cuts import MeantCuts
+from .lost_uses import LostUse, LostUses
 from .reasons import C, Cut, Reason, Reasons, V, same
-from .siblings import odd_ones
+from .sibling_parameters import odd_ones
+from .size_answers import Amounts
 from .slopes import Slopes, Use
 from .terms import LostTerm
 from .verdicts import Aspect, Verdict

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...core.source import Location
-from . import functions
+from . import function_text
 
 _BY_NAME = frozenset(("named_parameters", "named_sublayers", "named_modules", "named_children"))
 """Methods that give parts of a model with their names."""
@@ -25,11 +25,11 @@ def is_by_name(location: Location) -> bool:
 
 def _origins(location: Location) -> Iterator[ast.stmt]:
     """Yield the statement at *location*, then those that give the names that it reads, and so on."""
-    whole = functions.body(location[0][0]) if location else None
-    first = None if whole is None else functions.statement(whole, location[0][1])
+    whole = function_text.body(location[0][0]) if location else None
+    first = None if whole is None else function_text.statement(whole, location[0][1])
     if whole is None or first is None:
         return
-    inside = [*functions.statements(whole)]
+    inside = [*function_text.statements(whole)]
     todo, seen = [first], set[ast.stmt]()
     for _ in range(_STEPS):
         yield from todo
@@ -57,7 +57,7 @@ def _parts(statement: ast.stmt) -> Iterator[ast.AST]:
 
 def _reads(statement: ast.stmt) -> set[str]:
     """Return the names that a statement reads, without those that a comprehension of its own gives."""
-    names = {name for node in _parts(statement) if isinstance(node, ast.expr) for name in functions.read(node)}
+    names = {name for node in _parts(statement) if isinstance(node, ast.expr) for name in function_text.read(node)}
     given = [n.target for n in _parts(statement) if isinstance(n, ast.comprehension)]
     return names - {n.id for target in given for n in ast.walk(target) if isinstance(n, ast.Name)}
 
@@ -66,4 +66,4 @@ def _names(statement: ast.stmt) -> set[str]:
     """Return the names that a statement gives, or whose list it adds to."""
     if isinstance(statement, ast.For):
         return {n.id for n in ast.walk(statement.target) if isinstance(n, ast.Name)}
-    return functions.find_names(statement)
+    return function_text.find_names(statement)

@@ -10,7 +10,7 @@ from ...eager.tape import FreedGraphError, InplaceError
 from ...eager.tensor import Tensor
 from ...ops import registry
 from .answers import Answer
-from .carried import CarriedValue, find_carried, is_made_again, is_same
+from .carried_state import CarriedValue, find_carried, is_made_again, is_same
 from .verdicts import Verdict
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from .answers import Answer
-from .lost import LostUse
+from .lost_uses import LostUse
 from .terms import LostTerm
 from .verdicts import Verdict
 

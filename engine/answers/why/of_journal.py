@@ -16,9 +16,9 @@ from ...eager.tensor import Tensor
 from ...ops import registry
 from . import plain_values
 from .arguments import MissingGradient, places_of, refuse_argument, refuse_result
-from .enclosures import EnclosedCall
 from .reasons import CallFlow, Cut, FlowStep, Reason, Reasons
 from .terms import Copy
+from .unrecorded_code import EnclosedCall
 from .verdicts import UNRECORDED, Aspect, Verdict
 
 _T = TypeVar("_T")

@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import CodeType
 
 from ...core.source import Location
-from . import functions
+from . import function_text
 
 _METHODS = {"__float__": "float", "__int__": "int", "__complex__": "complex", "__array__": ""}
 """By the method that gave the values, the function that the user called for it; empty where it may be any."""
@@ -48,8 +48,8 @@ def is_added(left: Location, how: str, entry: Location) -> bool:
     Factors of it may be literal numbers: a number that multiplies a tensor is a weight and no term.
     """
     for depth, (code, line) in enumerate(_functions(left)):
-        whole = functions.body(code)
-        origin = None if whole is None else functions.statement(whole, line)
+        whole = function_text.body(code)
+        origin = None if whole is None else function_text.statement(whole, line)
         if whole is None or origin is None:
             return False
         flow = _flow(code, line, how if not depth else "")
@@ -57,7 +57,7 @@ def is_added(left: Location, how: str, entry: Location) -> bool:
         for other, at in _functions(entry):
             if other is not code and code.co_name != "<module>":
                 continue
-            statement = functions.statement(whole, at)
+            statement = function_text.statement(whole, at)
             if statement is origin and source is not None:
                 return _is_term(statement, source)
             if statement is not None and flow is not None:
@@ -94,7 +94,7 @@ def _is_term(statement: ast.stmt, node: ast.AST) -> bool:
 
 def _functions(location: Location) -> Location:
     """Return the lines of a stack without those of comprehensions, which belong to the statement around them."""
-    return tuple([(code, line) for code, line in location if not functions.is_expression(code)])
+    return tuple([(code, line) for code, line in location if not function_text.is_expression(code)])
 
 
 class _Flow:
@@ -107,7 +107,7 @@ class _Flow:
         returns: whether the function returns it.
     """
 
-    def __init__(self, whole: functions.Body, origin: ast.stmt, source: ast.expr | None) -> None:
+    def __init__(self, whole: function_text.Body, origin: ast.stmt, source: ast.expr | None) -> None:
         self.names: set[str] = set()
         self.returns = False
         taken = source is None or _goes_on(origin, source)
@@ -116,7 +116,7 @@ class _Flow:
         if not taken:
             return
         self._give(origin)
-        every = [*functions.statements(whole)]
+        every = [*function_text.statements(whole)]
         before = -1
         while before < len(self.names):  # a loop may use a name above the line that gives it
             before = len(self.names)
@@ -129,14 +129,14 @@ class _Flow:
         if isinstance(statement, (ast.For, ast.AsyncFor)):
             self.names.update(_targets(statement.target))
         else:
-            self.names.update(functions.find_names(statement))
+            self.names.update(function_text.find_names(statement))
 
 
 @lru_cache(maxsize=1024)
 def _flow(code: CodeType, line: int, how: str) -> _Flow | None:
     """Return the names of a value that left at this line; None where the text is not there any more."""
-    whole = functions.body(code)
-    origin = None if whole is None else functions.statement(whole, line)
+    whole = function_text.body(code)
+    origin = None if whole is None else function_text.statement(whole, line)
     if whole is None or origin is None:
         return None
     return _Flow(whole, origin, _source(origin, how) if how else None)
@@ -147,8 +147,8 @@ def _enters(flow: _Flow, code: CodeType, entry: Location) -> bool:
     for depth, (other, at) in enumerate(_functions(entry)):
         if other is not code and code.co_name != "<module>":
             continue
-        whole = functions.body(other)
-        statement = None if whole is None else functions.statement(whole, at)
+        whole = function_text.body(other)
+        statement = None if whole is None else function_text.statement(whole, at)
         if statement is None or whole is None:
             continue
         if statement is flow.origin and flow.inside and not depth:
@@ -159,9 +159,9 @@ def _enters(flow: _Flow, code: CodeType, entry: Location) -> bool:
     return False
 
 
-def _bound_names(whole: functions.Body) -> set[str]:
+def _bound_names(whole: function_text.Body) -> set[str]:
     """The names that a function gives to something of its own."""
-    names = {name for s in functions.statements(whole) for name in functions.find_names(s) if "." not in name}
+    names = {name for s in function_text.statements(whole) for name in function_text.find_names(s) if "." not in name}
     if isinstance(whole, (ast.FunctionDef, ast.AsyncFunctionDef)):
         names.update(a.arg for a in ast.walk(whole.args) if isinstance(a, ast.arg))
     return names
@@ -238,11 +238,11 @@ def _values_read(statement: ast.stmt) -> frozenset[str]:
     todo: list[ast.AST] = [statement]
     for node in todo:
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            names.update(functions.read(node))
+            names.update(function_text.read(node))
         inside: Iterable[ast.AST] = ast.iter_child_nodes(node)
         todo += [n for n in inside if not isinstance(n, (ast.stmt, ast.excepthandler)) and not _only_decides(node, n)]
     if isinstance(statement, ast.AugAssign):
-        names.update(functions.find_names(statement))
+        names.update(function_text.find_names(statement))
     return frozenset(names)
 
 

@@ -26,10 +26,10 @@ from ...runs import of_steps
 from ...runs.rounds import Round, Rounds
 from .answers import Answer, judge
 from .case import Case, TensorSubject
-from .dropped import DroppedResult, find_dropped_in_program
+from .dropped_results import DroppedResult, find_dropped_in_program
 from .intent import judge_intent
 from .levels import measure
-from .lost import LostUses
+from .lost_uses import LostUses
 from .of_program import explain
 from .program_intent import BackwardCall, ProgramEvidence
 from .program_pass import sweep_program

@@ -22,7 +22,7 @@ from ...executor.plan import Step
 from ...ir.operator import Operator
 from ...ir.variable import Variable
 from ...kernels.choice import reference
-from ...ops import rare
+from ...ops import rare_types
 from ...ops.opdef import OpDef
 from ...ops.rules import GradientRule, WrittenRule
 from ...runs.of_program import flatten
@@ -272,7 +272,7 @@ def _pull_by_slot(op: Operator, rule: GradientRule, args: Sequence[Any], wanted:
     flags = iter(wanted)
     by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]
     masks = [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt]
-    groups = rare.pull(op.op, reference().ops, args, masks, _strip_names(op))
+    groups = rare_types.pull(op.op, reference().ops, args, masks, _strip_names(op))
     by_place = dict(zip(rule.wrt, groups, strict=True))
     gradients: list[Any] = []
     for i, flags_of in enumerate(by_slot):

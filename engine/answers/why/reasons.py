@@ -16,8 +16,8 @@ from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say
 from .arguments import MissingGradient
-from .enclosures import EnclosedCall
-from .enclosures import V as V
+from .unrecorded_code import EnclosedCall
+from .unrecorded_code import V as V
 from .verdicts import Aspect, Verdict
 
 C = TypeVar("C")

@@ -12,13 +12,13 @@ import numpy as np
 
 from ...core import source
 from ...core.source import NOWHERE, Location
-from ...eager.recorded import leaves_behind, nodes_behind
+from ...eager.recorded_calls import leaves_behind, nodes_behind
 from ...eager.tensor import Leaf, Tensor
 from ..numbers import Numbers
 from .answers import Answer
 from .case import TensorSubject
-from .dropped import DroppedResult
-from .lost import LostUse
+from .dropped_results import DroppedResult
+from .lost_uses import LostUse
 from .tensor_case import TensorCase
 from .terms import LostTerm
 from .verdicts import Verdict

@@ -7,11 +7,11 @@ from typing import Any
 
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Journal
-from ...eager.start import Start
+from ...eager.pass_start import Start
 from ...eager.tape import GradNode, each
 from ...eager.tensor import Keep, Tensor
 from .. import backend_replay
-from ..differentiated import DifferentiatedOperator
+from ..gradient_operator import DifferentiatedOperator
 from . import callers
 from .slopes import Slopes, Visit
 

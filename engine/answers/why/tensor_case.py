@@ -11,25 +11,25 @@ import numpy as np
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say, title
 from ...eager.journal import Call, Event, Journal, Unrecorded, iterate_by_type
-from ...eager.recorded import nodes_behind
-from ...eager.start import Start
+from ...eager.pass_start import Start
+from ...eager.recorded_calls import nodes_behind
 from ...eager.tape import loss_scale
 from ...eager.tensor import Keep, Tensor
 from . import constant_gradients, plain_values
 from .advice import advice
-from .amounts import SCALING
 from .answers import CUT, Answer, judge
-from .carried import keeper
+from .carried_state import keeper
 from .case import Case, Factor, TensorSubject
-from .copies import name_copy
-from .dropped import DroppedResult, find_dropped
+from .deep_copies import name_copy
+from .dropped_results import DroppedResult, find_dropped
 from .failures import ANEW
 from .journal_intent import JournalEvidence
 from .levels import measure
 from .listings import judge_awaited, nobodys, not_listed
-from .lost import LostUse, LostUses
+from .lost_uses import LostUse, LostUses
 from .of_journal import NamedTensor, explain_tensors
 from .reasons import Reason
+from .size_answers import SCALING
 from .slopes import Slopes, Use
 from .statistics import LABEL as STATISTICS
 from .statistics import find_in_journal

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...answers.over_time.happenings import NOT_FINITE
 from ...answers.over_time.sentences import words
+from ...answers.over_time.step_events import NOT_FINITE
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...answers.why.dropped import DroppedResult
+from ...answers.why.dropped_results import DroppedResult
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule, loss_note

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...answers.why.lost import LostUse
+from ...answers.why.lost_uses import LostUse
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule, loss_note

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...answers.over_time.happenings import NOT_FINITE
+from ...answers.over_time.step_events import NOT_FINITE
 from ...core import source
 from ..evidence import Evidence
 from ..finding import Severity

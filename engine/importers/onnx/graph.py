@@ -27,7 +27,7 @@ from ...ir.program import Program
 from ...ir.variable import Parameter, Variable
 from ...ops.stand_in import Absent, StandIn
 from ...script.renaming import rename
-from . import narrow, sizes
+from . import narrow_types, sizes
 from .errors import Lacking, Malformed
 from .node import GraphName, OnnxNode
 from .operators import rows
@@ -153,7 +153,7 @@ class OnnxBuilder:
         """The name of an element type that is kept in a wider one, which is told; empty for those that gradtool has."""
         kind = declared_type(number)
         if kind:
-            self.note(narrow.NOTE.format(kind, narrow.CARRIERS[kind]))
+            self.note(narrow_types.NOTE.format(kind, narrow_types.CARRIERS[kind]))
         return kind
 
     def finish(self, results: Sequence[Variable]) -> None:
@@ -260,8 +260,8 @@ class OnnxBuilder:
             return [self.entry(name, v) for name, v in zip(node.outputs, made, strict=False)]
         results = []
         for name, value in zip(node.outputs, made, strict=False):
-            kind = narrow.result_kind(kinds, value)
-            entry = self.entry(name, narrow.settle(node.kind, kind, value) if kind else value)
+            kind = narrow_types.result_kind(kinds, value)
+            entry = self.entry(name, narrow_types.settle(node.kind, kind, value) if kind else value)
             if entry is not None and kind:
                 entry.kind = kind
             results.append(entry)

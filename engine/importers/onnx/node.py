@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import Lacking, Malformed
-from .narrow import CARRIERS
+from .narrow_types import CARRIERS
 from .tensors import array_of, kind_of
 
 if TYPE_CHECKING:

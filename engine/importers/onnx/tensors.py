@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.spec import DTYPES
 from .errors import Lacking, Malformed
-from .narrow import CARRIERS
+from .narrow_types import CARRIERS
 
 MOST_ELEMENTS: Final = 1 << 31
 """More elements than this no tensor is read with: sizes are told by the file, before its bytes."""

@@ -16,7 +16,7 @@ from ...core.errors import FileFormatError
 from ...files import jsontext, torch_tensors
 from ...files.jsontext import shorten_value
 from ...files.torch_tensors import Elements
-from ...files.zipped import DEFLATED, MOST_INFLATED, Member, ZipArchive
+from ...files.zip_members import DEFLATED, MOST_INFLATED, Member, ZipArchive
 from .versions import NEWEST, OLDEST, modern, own_name
 
 EXPECTED: Final = "an archive of torch.export"

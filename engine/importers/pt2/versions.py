@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...files.zipped import Fail
+from ...files.zip_members import Fail
 
 Constant = Callable[[str, bytes], dict[str, Any]]
 

@@ -29,9 +29,9 @@ from ..verify import MISFITS, verify_read
 from . import attributes
 from .attributes import text
 from .callstacks import Callstacks
+from .operator_versions import renew
 from .pairs import forward_type, pair
-from .registered import own_slots
-from .renewing import renew
+from .registry_facts import own_slots
 
 EXPECTED: Final = "a program as Paddle writes it"
 

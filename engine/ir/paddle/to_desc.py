@@ -16,10 +16,10 @@ from ..operator import COMMON, Operator
 from ..program import Block, Program
 from ..variable import ARRAY, DENSE, SELECTED_ROWS, Variable
 from .attributes import KINDS
-from .decomposed import decompose
 from .from_desc import KINDS as VARIABLES
 from .parts import FreshNames, NotInPaddle
-from .registered import OURS, TYPES, UNKNOWN, is_second_order, second_order_type, slot
+from .registry_facts import OURS, TYPES, UNKNOWN, is_second_order, second_order_type, slot
+from .second_order import decompose
 
 VERSION: Final = 3001001
 """Of the Paddle whose programs ours are like: 3.1.1."""

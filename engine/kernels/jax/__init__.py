@@ -1,7 +1,7 @@
 """The JAX backend: the definitions' own kernels over ``jax.numpy``, compiled by XLA for CPUs, GPUs and TPUs.
 
 A plan becomes one compiled function for each set of shapes (``compilation.py``). What cannot be compiled, the reference
-computes between compiled parts (``hosted.py`` says what and why). docs/jax.md tells how all of it fits together.
+computes between compiled parts (``host_operators.py`` says what and why). docs/jax.md explains how it fits together.
 """
 
 from __future__ import annotations

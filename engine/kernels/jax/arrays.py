@@ -15,7 +15,7 @@ from ...ops import registry
 from ...ops.refusals import refuse
 from ..backend import Kernel, override
 from .assumptions import Room, assume
-from .hosted import NeedsValues
+from .host_operators import NeedsValues
 from .stacked_array import COMPUTED, VARIED, StackedArray, common, form, kinds, match_form, rows_of
 
 LENGTHS = 3

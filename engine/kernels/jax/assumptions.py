@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...core.scoped import set_inside
-from .hosted import NeedsValues
+from ...core.scoped_variables import set_inside
+from .host_operators import NeedsValues
 
 Otherwise = Callable[[int], None]
 """Called with the number needed: what is traced later takes that for granted; raises NeedsValues if nothing does."""

@@ -11,12 +11,12 @@ from jax import lax
 from ...core.tensor_array import TensorArray
 from .assumptions import Room, assume
 from .conditional import ABSENT, Conditional, plain, settle
-from .hosted import BLOCK, NeedsValues
+from .host_operators import BLOCK, NeedsValues
 from .loops import CHANGES, Runs, repeat
 from .nesting import alike, zeros
 from .rounds import BlockRound, Outcome, arrays, trace_once, truth
-from .stacked import StackedFrames
 from .stacked_array import common, match_form
+from .stacked_values import StackedFrames
 
 
 class BlockKernel:

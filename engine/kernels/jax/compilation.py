@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...core.records import dataclass
 from ...core.summary import Asked, Heard
 from ..backend import Look, Noted
-from .hosted import BLOCK, stop_reason
+from .host_operators import BLOCK, stop_reason
 from .mesh import Mesh
 from .part import HostedPart, PlanPart, TracedPart, ValuesNeeded, trace_span, tracing
 
 if TYPE_CHECKING:
-    from .asking import CompiledQuestion
-    from .holding import Holding
+    from .device_results import Holding
     from .timing import Timing
+    from .watcher_requests import CompiledQuestion
 
 Run = TypeVar("Run")
 
@@ -102,11 +102,11 @@ class Compilation:
                 yield given
 
     def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Heard] | None:
-        """Carry out the plan and tell a watcher what it asked; see :mod:`.asking`."""
+        """Carry out the plan and tell a watcher what it asked; see :mod:`.watcher_requests`."""
         if tracing.get() or self.mesh is not None:
             return None
         if asked not in self._asked:
-            from .asking import compile_request
+            from .watcher_requests import compile_request
 
             with self._changing:
                 if asked not in self._asked:
@@ -115,8 +115,8 @@ class Compilation:
         return None if answering is None else answering.run_watched(regs)
 
     def run_noting(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:
-        """Carry out the plan and tell what each instruction gave; see :mod:`.noting`."""
-        from .noting import NotingCompilation
+        """Carry out the plan and tell what each instruction gave; see :mod:`.kept_results`."""
+        from .kept_results import NotingCompilation
 
         return None if self.mesh is not None else NotingCompilation(self.plan, most).run_watched(regs)
 

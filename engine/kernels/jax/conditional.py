@@ -19,7 +19,7 @@ from ...core.errors import ExecutionError
 from ...ops import registry
 from ...ops.refusals import refuse
 from ..backend import Kernel, override
-from .hosted import NeedsValues
+from .host_operators import NeedsValues
 from .nesting import zeros
 from .stacked_array import StackedArray, common, match_form
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...core.summary import ArraySummary, Heard
 from ...core.tensor_array import EMPTY, TensorArray
 from ...core.watch import Entered, Exited
-from .looked import Looked
+from .block_observations import Looked
 from .packing import UnmovedArray
 from .pytrees import StaticSummary
 

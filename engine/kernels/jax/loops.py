@@ -10,11 +10,11 @@ from jax import lax
 
 from .assumptions import assume
 from .conditional import Conditional
-from .hosted import NeedsValues
+from .host_operators import NeedsValues
 from .nesting import alike, zeros
 from .rounds import BlockRound, Outcome, arrays, trace_once
-from .stacked import StackedFrames
 from .stacked_array import common, match_form
+from .stacked_values import StackedFrames
 
 CHANGES = "what its rounds hand on changes its shape or its type"
 ROUNDS_TO_SETTLE = 4

@@ -22,13 +22,13 @@ from . import assumptions
 from .assumptions import Assumed
 from .conditional import Conditional, expect_values, settle
 from .flags import first, one_of
-from .hosted import WANTS_VALUES, NeedsValues, stop_reason
+from .host_operators import WANTS_VALUES, NeedsValues, stop_reason
 from .mesh import Mesh
 from .packing import Packed
 from .pytrees import LateRefusal, dense
 from .scopes import scope
-from .stacked import StackedFrames
 from .stacked_array import StackedArray
+from .stacked_values import StackedFrames
 from .streams import TracedStream, draw_from, operands
 
 Seen = list[tuple[int, Any]]

@@ -13,10 +13,10 @@ from jax.extend.core import jaxpr_as_fun
 from ...core.errors import GradtoolError
 from ...core.rows import RowArray
 from ...ops.refusals import refuse
-from . import looked, streams
+from . import block_observations, streams
 from .assumptions import Assumed, assume
 from .flags import any_of
-from .hosted import BLOCK, NeedsValues
+from .host_operators import BLOCK, NeedsValues
 from .packing import UnmovedArray, is_here
 from .part import Seen, trace_span
 from .pytrees import LateRefusal, dense
@@ -52,7 +52,7 @@ class BlockRound:
     Attributes, once it has been traced:
         refused, assumed: what it may refuse, and takes for granted.
         draws: whether it draws random numbers.
-        nesting, varies, same: of what it leaves for backward blocks; see ``stacked.py``.
+        nesting, varies, same: of what it leaves for backward blocks; see ``stacked_values.py``.
     """
 
     def __init__(self, runner: Any, arguments: Sequence[Any]) -> None:
@@ -89,7 +89,7 @@ class BlockRound:
             registers[r] = value
         inside = None if self._stream is None else streams.TracedStream(self._stream.seed, counter)
         with streams.draw_from(inside):
-            span, look = range(len(body.plan.instructions)), looked.factory()
+            span, look = range(len(body.plan.instructions)), block_observations.factory()
             self._look = None if look is None else look(body)
             self.refused, self.assumed, seen = trace_span(body.plan, span, registers, self._look)
         self.draws = inside is not None and inside.has_moved
@@ -121,7 +121,9 @@ class BlockRound:
         """
         if self._look is not None:
             each = [UnmovedArray(a) if stays else a for a, stays in zip(each, self._stays, strict=True)]
-            looked.tell(looked.Looked(count, each, self._runner.body, self._look, self._seen_nesting, is_loop))
+            block_observations.tell(
+                block_observations.Looked(count, each, self._runner.body, self._look, self._seen_nesting, is_loop)
+            )
 
     def _frame_arrays(self, registers: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values that backward blocks read and that differ from run to run; others are not copied for each

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core.tensor_array import TensorArray
-from .hosted import NeedsValues
+from .host_operators import NeedsValues
 from .nesting import alike
 
 VARIED = "the tensors of an array differ in shape or type"

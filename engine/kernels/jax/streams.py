@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ...core.scoped import set_inside
+from ...core.scoped_variables import set_inside
 from ...core.state import RandomState
 from ...core.streams import BLOCK, Draws, Position
 

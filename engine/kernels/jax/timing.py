@@ -18,12 +18,12 @@ from ...core.summary import Spent, Took
 from . import devices, disk
 from .assumptions import Assumed
 from .compilation import Compilation
+from .loop_rounds import Turns, turns
 from .part import HostedPart, PlanPart, Seen, TracedPart
 from .pytrees import LateRefusal
 from .recording import Moment, Recording, alone, instruction, record, running_time
 from .scopes import Path
 from .shares import Share, shares
-from .turns import Turns, turns
 
 Rounds = tuple[int | None, ...]
 

@@ -18,7 +18,7 @@ from . import contents, devices, measuring, pytrees, streams
 from .blocks import BlockKernel
 from .compilation import Compilation
 from .mesh import Mesh, axes_of
-from .separate import SeparateKernel
+from .single_instruction import SeparateKernel
 
 
 class XlaBackend(Backend):

@@ -14,6 +14,7 @@ from ..choice import DEVICE
 from . import (  # noqa: F401
     arrays,
     assumptions,
+    block_observations,
     boxes,
     complex_parts,
     conditional,
@@ -22,7 +23,6 @@ from . import (  # noqa: F401
     disk,
     factors,
     hosts,
-    looked,
     masks,
     measuring,
     order,
@@ -32,8 +32,8 @@ from . import (  # noqa: F401
     recurrent,
     regions,
     rows,
-    stacked,
     stacked_array,
+    stacked_values,
     streams,
     xla,
 )
@@ -45,6 +45,15 @@ def connect() -> Backend:
     if os.environ.get(DEVICE):
         jax.config.update("jax_default_device", devices.device(os.environ[DEVICE]))
     disk.keep_compiled_code()
-    for module in (assumptions, conditional, looked, measuring, pytrees, stacked, stacked_array, streams):
+    for module in (
+        assumptions,
+        conditional,
+        block_observations,
+        measuring,
+        pytrees,
+        stacked_values,
+        stacked_array,
+        streams,
+    ):
         module.register()
     return xla.XlaBackend("jax", ("jax",))

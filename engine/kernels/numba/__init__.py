@@ -12,7 +12,7 @@ another backend of its arrays (:func:`when_hot`):
 * ``stages.py``: which functions a group has; ``lookups.py``: those that look up rows, written by hand;
 * ``loops.py``: NumPy's own inner loops, which compute in groups what is not exact; ``rows.py``: sums and extremes;
 * ``emission.py``, ``compiling.py``: from the text to LLVM, Numba's compiler, and what it has compiled;
-* ``calling.py``: what Python calls, one function for all groups; ``pool.py``: the threads of large ones;
+* ``group_function.py``: what Python calls, one function for all groups; ``pool.py``: the threads of large ones;
 * ``fused.py``, ``tuning.py``: a group as a kernel, and a plan with such kernels;
 * ``hot.py``: which plans, and when; ``fusing.py``: the backends.
 

@@ -15,7 +15,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from ...files import user_cache
-from . import calling, pool
+from . import group_function, pool
 from .emission import emit
 from .hot import AT_WORK
 from .loops import inner_loop
@@ -70,14 +70,14 @@ _Process.loaded = []
 _Process.definition = None
 
 
-def compile_source(source: Source, dtypes: Sequence[str]) -> calling.Function:
+def compile_source(source: Source, dtypes: Sequence[str]) -> group_function.Function:
     """The function of *source* over arrays of these types, operands first, for the sizes of its loops."""
     key = _key(source.text, source.rooms, len(source.dims), dtypes)
     address = _address(key, lambda name: emit(name, source, dtypes))
     loops = [n for loop in source.loops for n in inner_loop(*loop)]
     share = _share() if large(source) else 0
     told = [share, source.unit, *source.dims, 0, source.dims[source.divided], *loops]
-    return calling.Function(address, np.array(told, np.int64))
+    return group_function.Function(address, np.array(told, np.int64))
 
 
 def large(source: Source) -> bool:
@@ -93,15 +93,15 @@ def _share() -> int:
     return pool.begin(_address(_key(pool.text("share")), pool.text))
 
 
-def callable_of(call: calling.GroupCall, registers: calling.CallRegisters) -> Callable[[list[Any]], bool]:
+def callable_of(call: group_function.GroupCall, registers: group_function.CallRegisters) -> Callable[[list[Any]], bool]:
     """Return a function that does *call* in a list of registers; it returns False for operands that it is not for."""
     with AT_WORK:
         if _Process.definition is None:
-            address = _address(_key(calling.entry("group")), calling.entry)
+            address = _address(_key(group_function.entry("group")), group_function.entry)
             _Process.definition = _Definition(b"group", address, _ONE, None)
             # Never let go of: Python reads it when it lets go of a function, of which the last ones go when it ends.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(_Process.definition))
-    numbers, owned = calling.table(call, registers)
+    numbers, owned = group_function.table(call, registers)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
     # The function holds the table, which is its *self*, and what it owns, which it takes for its module.

@@ -6,7 +6,7 @@ its compiler library (llvmlite) is given the function directly.
 
 It is ``void group(char **arrays, intp *numbers)``: where the elements of operands and results begin, and the function
 that computes parts on several threads (``pool.py``; zero for one thread) with what these are multiples of, the sizes of
-the loops, where the one that has parts begins and ends, and NumPy's loops. ``calling.py`` has what Python calls.
+the loops, where the one that has parts begins and ends, and NumPy's loops. ``group_function.py`` has what Python calls.
 """
 
 from __future__ import annotations

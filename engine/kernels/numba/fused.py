@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .calling import (
+from .group_function import (
     ARGUMENT,
     CONTIGUOUS,
     NOTHING,
@@ -154,8 +154,8 @@ class FusedKernel:
     def judged(
         self, numbers: Collection[int], first: int, largest: float | None
     ) -> tuple[FusedKernel, list[int], set[int]] | None:
-        """The same with a look at the numbers within: see :func:`.judged.add_judge`."""
-        from .judged import add_judge  # LLVM is imported with it
+        """The same with a look at the numbers within: see :func:`.finite_checks.add_judge`."""
+        from .finite_checks import add_judge  # LLVM is imported with it
 
         return None if self._function is None or self.differs else add_judge(self, numbers, first, largest)
 

@@ -29,7 +29,7 @@ class FusingBackend(Backend):
         return "" if find_spec(hot.COMPILER) else "Numba is not installed (pip install 'gradtool[numba]')"
 
     def time_groups(self, clock: Clock) -> Backend:
-        from .measured import MeasuredBackend
+        from .group_times import MeasuredBackend
 
         return MeasuredBackend(self, clock)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.keys import REMEMBERED
+from ...core.attribute_keys import REMEMBERED
 from ...ops.library import convolve
 from ...ops.library.convolve import Geometry
 from ..backend import primitive

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.keys import REMEMBERED
+from ...core.attribute_keys import REMEMBERED
 from ...ops.library import convolve
 from ..backend import primitive
 from ..choice import reference

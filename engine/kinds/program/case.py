@@ -14,8 +14,8 @@ from ...request.options import WhyOptions
 from ...script.calls import PassCall
 from .. import run_notes
 from . import feeds
+from .backward_request import find_wanted
 from .model import ProgramModel
-from .wanted import find_wanted
 
 
 def case(model: ProgramModel, asked: WhyOptions, notes: Notes) -> ProgramCase:

@@ -9,7 +9,7 @@ from ...ir import roles
 from ...ir.operator import Operator
 from ...ir.variable import Variable
 from ...request.options import BackwardOptions, ExportOptions
-from ..exported import Exported
+from ..export import Exported
 from . import feeds
 from .model import ProgramModel
 

@@ -19,7 +19,7 @@ from ...ir.variable import DENSE, Parameter, Variable
 from ...request.request import Request
 from ...script.attributes import is_a
 from ...script.calls import PassCall
-from ...script.loaded import MODULE, USUAL_LOSSES, Loaded, variables_of
+from ...script.script_state import MODULE, USUAL_LOSSES, Loaded, variables_of
 from . import feeds
 from .model import ProgramModel
 

@@ -13,7 +13,7 @@ from ...answers.why.reasons import describe_frozen
 from ...answers.why.statistics import LABEL as STATISTICS
 from ...answers.why.statistics import find_in_program
 from ...answers.why.verdicts import Verdict
-from ...autodiff.part import BackwardPart, differentiate, find_start
+from ...autodiff.backward_part import BackwardPart, differentiate, find_start
 from ...autodiff.values import Value
 from ...core import source
 from ...core.notes import Notes
@@ -26,8 +26,8 @@ from ...view.graph import EdgeView, GraphView
 from ..gradients import NOT_ASKED, GivenLists, GradientRow, GradientTable, Loss, makers, status
 from ..model import ModelGraph
 from . import feeds, recomputing
+from .backward_request import Wanted, find_wanted
 from .model import ProgramModel
-from .wanted import Wanted, find_wanted
 
 
 def table(model: ProgramModel, asked: BackwardOptions, notes: Notes) -> GradientTable:
@@ -161,7 +161,7 @@ def _mark(
     why: Callable[[], ProgramReasons], rows: Sequence[GradientRow], program: Program, view: GraphView
 ) -> GraphView:
     """The picture with the reasons in it."""
-    from ...answers.why.marking import mark_view
+    from ...answers.why.picture_marks import mark_view
 
     reasons = why()
     ops = {f"op{i}": op for i, op in enumerate(op for block in program.blocks for op in block.ops)}

@@ -14,7 +14,7 @@ from ...kernels import choice
 from ...request.request import Request
 from ...runs.recorder import Recorder
 from ...script.calls import PassCall
-from ...script.loaded import Loaded
+from ...script.script_state import Loaded
 from ..model import Model, Refusal
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...answers.why.case import Case
     from ...request.options import BackwardOptions, ExportOptions, GradientsOptions, WhyOptions
     from ..derivatives import Derivatives
-    from ..exported import Exported
+    from ..export import Exported
     from ..gradients import GradientTable
 
 
@@ -71,12 +71,12 @@ class ProgramModel(Model):
         "evaluate": "program.gradients.evaluate",
         "draw": "program.gradients.draw",
         "as_it_stands": "program.gradients.graph",
-        "spots_in": "program.spots.spots_in",
+        "spots_in": "program.operator_places.spots_in",
         "outline": "program.outlining.outline",
         "dump": "program.outlining.dump",
         "export_program": "program.exporting.export",
         "list_operators": "program.listing.list_operators",
-        "spots": "program.spots.spots",
+        "spots": "program.operator_places.spots",
         "case": "program.case.case",
         "run": "program.running.run",
         "derivatives": "program.derivatives.derivatives",
@@ -87,7 +87,7 @@ class ProgramModel(Model):
         "find_groups": "program.running.find_groups",
         "describe_compilation": "program.compiled.describe",
         "compare_gradients": "program.running.check",
-        "mend": "program.mending.mend",
+        "mend": "program.cut_removal.mend",
     }
     refusals: ClassVar[Mapping[str, Refusal]] = {
         "--step": Refusal("{what} works in dynamic mode: {name} is a static program, which is run once"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...answers import checking, profile, stats, under_watch
+from ...answers import checking, profile, stats, watched_passes
 from ...answers.depth import calls_of_program
 from ...answers.fused import FusedStory, StepClock, fuse_nothing
 from ...answers.why.statistics import find_in_program
 from ...autodiff.backward import append_backward
-from ...autodiff.found import gradients_of_parameters
+from ...autodiff.existing_gradients import gradients_of_parameters
 from ...core import state, watch
 from ...core.notes import SILENT, Notes
 from ...core.progress import count
@@ -19,9 +19,9 @@ from ...ir.variable import Variable
 from ...kernels import choice
 from ..gradients import GradientTable
 from . import feeds
+from .backward_request import append
 from .gradients import fetch_list, fill
 from .model import ProgramModel
-from .wanted import append
 
 
 def run(
@@ -33,7 +33,7 @@ def run(
         append(model)
     also = [] if table is None else fetch_list(model, table)
 
-    stays = table is None and (listener is None or under_watch.stays(listener))
+    stays = table is None and (listener is None or watched_passes.stays(listener))
 
     def once(fetch: Sequence[Variable]) -> Any:
         arrays = feeds.run(model, [*fetch, *also], feed, notes, stays=stays)
@@ -41,7 +41,7 @@ def run(
             fill(table, arrays[len(fetch) :])
         return arrays[: len(fetch)]
 
-    pairs = under_watch.watch_program(model.the_loss, listener, order=order, run=once, keep=values)
+    pairs = watched_passes.watch_program(model.the_loss, listener, order=order, run=once, keep=values)
     return {p: values[g] for p, g in pairs}
 
 

@@ -14,7 +14,7 @@ from ...request.request import Request
 from ...runs import of_program
 from ...runs.recorder import Recorder
 from ...runs.timeline import Timeline
-from ...script.loaded import Loaded
+from ...script.script_state import Loaded
 from . import feeds, finding
 from .model import ProgramModel
 

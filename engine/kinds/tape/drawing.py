@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...answers.why.marking import mark_view
+from ...answers.why.picture_marks import mark_view
 from ...answers.why.verdicts import Verdict
 from ...core.notes import SILENT, Notes
 from ...core.source import Location

@@ -11,14 +11,14 @@ from ...core import state
 from ...core.command_errors import CommandError, unknown
 from ...core.vocabulary import say
 from ...eager.journal import Journal
-from ...eager.recorded import leaves_behind, nodes_behind
+from ...eager.recorded_calls import leaves_behind, nodes_behind
 from ...eager.tape import Place, restore
 from ...eager.tensor import Tensor
 from ...ir.program import Program
 from ...ir.variable import Variable
 from ...request.request import Request
 from ...script.attributes import is_a
-from ...script.loaded import USUAL_LOSSES, Loaded
+from ...script.script_state import USUAL_LOSSES, Loaded
 from .model import TapeEntry, TapeModel
 from .tensors import TensorNames, constants, entries, names_in
 

@@ -13,7 +13,7 @@ from ...core import source
 from ...core.command_errors import CommandError
 from ...core.records import dataclass
 from ...eager.journal import Journal
-from ...eager.start import Start
+from ...eager.pass_start import Start
 from ...eager.tape import GradNode, Place, finite
 from ...eager.tensor import Leaf, Tensor
 from ...ir.program import Program
@@ -22,7 +22,7 @@ from ...request.request import Request
 from ...runs.recorder import Recorder
 from ...script.attributes import is_a
 from ...script.calls import PassCall
-from ...script.loaded import Loaded
+from ...script.script_state import Loaded
 from ...script.shares import LeafShare
 from .. import run_notes
 from ..model import Model, Refusal
@@ -121,11 +121,11 @@ class TapeModel(Model):
         "differentiate": "tape.gradients.table",
         "draw": "tape.drawing.graph",
         "as_it_stands": "tape.drawing.whole_graph",
-        "spots_in": "tape.spots.spots_in",
+        "spots_in": "tape.call_places.spots_in",
         "outline": "tape.outlining.outline",
         "dump": "tape.outlining.dump",
         "list_operators": "tape.listing.list_operators",
-        "spots": "tape.spots.spots",
+        "spots": "tape.call_places.spots",
         "case": "tape.case.case",
         "run": "tape.running.run",
         "timeline": "tape.timeline.timeline",
@@ -315,7 +315,7 @@ def record_graph(model: TapeModel) -> TapeGraph:
     Raises:
         LossError: no recorded operator made the loss.
     """
-    from ...answers.under_watch import expect_recorded
+    from ...answers.watched_passes import expect_recorded
 
     expect_recorded(model.loss, model.loss_name)
     return model.tape_graph

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...answers import checking, profile, stats, under_watch
+from ...answers import checking, profile, stats, watched_passes
 from ...answers.depth import calls_of_nodes
 from ...answers.fused import FusedStory, fuse_nothing
 from ...core import vocabulary
@@ -25,8 +25,8 @@ def run(
     model: TapeModel, listener: Any, feed: str | None, notes: Notes, *, order: int, table: GradientTable | None
 ) -> dict[Leaf, Any]:
     """Run backward once and tell *listener*, if any; the gradients by leaf."""
-    under_watch.expect_recorded(model.loss, model.loss_name)
-    gradients: dict[Leaf, Any] = model.call(under_watch.watch_tape, model.start, listener or _Nobody(), order)
+    watched_passes.expect_recorded(model.loss, model.loss_name)
+    gradients: dict[Leaf, Any] = model.call(watched_passes.watch_tape, model.start, listener or _Nobody(), order)
     if order > 1 or current().compiles:
         return gradients
     gave = {} if model.pass_call is None else model.pass_call.gave
@@ -90,6 +90,6 @@ def find_groups(model: TapeModel, repeats: int, feed: str | None, notes: Notes) 
 def check(model: TapeModel, recorder: Any, order: int, feed: str | None, notes: Notes) -> list[Any]:
     """Gradients compared with differences; *recorder* listened while the loss was computed."""
     names = {e.tensor: e.display_name for e in model.gradient_entries()}
-    under_watch.expect_recorded(model.loss, model.loss_name)
+    watched_passes.expect_recorded(model.loss, model.loss_name)
     entries: list[Any] = model.call(checking.check_loss, model.start, recorder, names, order, model.seed)
     return entries

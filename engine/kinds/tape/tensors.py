@@ -22,7 +22,7 @@ from ...core.state import made
 from ...core.watch import pause_watchers
 from ...eager.journal import Journal
 from ...eager.parameter import ParameterRecord, TensorParameter, parameters_at
-from ...eager.recorded import inputs_of, leaf_tensors
+from ...eager.recorded_calls import inputs_of, leaf_tensors
 from ...eager.tape import GradNode
 from ...eager.tensor import Leaf, Tensor
 from ...eager.tensor_copies import original
@@ -31,7 +31,7 @@ from ...script.attributes import is_a
 from ...script.births import free, local_of, path_of
 from ...script.calls import PassCall
 from ...script.holders import ways
-from ...script.loaded import Loaded
+from ...script.script_state import Loaded
 from .model import TapeEntry, stand_in
 
 Line = tuple[str, int] | None

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from ...core.command_errors import CommandError
 from ...core.errors import GradtoolError
 from ...core.notes import Notes
-from ...eager.recorded import nodes_behind
-from ...eager.start import Start
+from ...eager.pass_start import Start
+from ...eager.recorded_calls import nodes_behind
 from ...eager.tape import restore
 from ...eager.tensor import Leaf, Tensor
 from ...kernels.choice import current
 from ...request.options import Debug
 from ...request.request import Request
-from ...runs import elsewhere, of_tape
+from ...runs import backend_run, of_tape
 from ...runs.recorder import Recorder
 from ...runs.retrace import retrace
 from ...runs.timeline import Timeline
-from ...script.loaded import Loaded
+from ...script.script_state import Loaded
 from . import finding
 from .model import TapeEntry, TapeModel, record_graph
 
@@ -118,5 +118,5 @@ def _timeline(
     named = {e.tensor: e.display_name for e in entries if e.tensor.node is None or e.python is not None}
     run = of_tape.timeline(recorder, title=title, named=named, shown=shown, also=also, failed=error)
     if current().compiles and error is None:
-        elsewhere.compute(run, current())
+        backend_run.compute(run, current())
     return run

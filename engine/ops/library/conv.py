@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ...core.attribute_keys import REMEMBERED
 from ...core.errors import DtypeError, OperatorError, ShapeError
-from ...core.keys import REMEMBERED
 from ...core.spec import UNKNOWN
 from ..infer import product as count_of
 from ..opdef import Like, op

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...core.attribute_keys import REMEMBERED, own_key
 from ...core.errors import ShapeError
-from ...core.keys import REMEMBERED, own_key
 from ..opdef import Trait, op
 from ..writing import put
 from .window import padding_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import functions
+from ...core import user_functions
 from ...core.errors import KernelError
 from ..opdef import Late, Trait, op
 
@@ -168,7 +168,7 @@ def _(cond, data):
 )
 def py_func(k, x, *, forward_callable_id):
     """Result of a user's function for these tensors."""
-    return functions.call(forward_callable_id, x or ())
+    return user_functions.call(forward_callable_id, x or ())
 
 
 @py_func.gradient(expands=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...core.attribute_keys import own_key
 from ...core.errors import OperatorError, ShapeError
-from ...core.keys import own_key
 
 LAYOUTS = {2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 """The data formats for that many spatial dimensions; the first has channels before them."""

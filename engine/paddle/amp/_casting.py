@@ -17,7 +17,7 @@ from gradtool.engine.core.spec import bfloat16, float16
 from gradtool.engine.core.spec import dtype as convert
 from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.eager import mode
-from gradtool.engine.eager.casting import Casting
+from gradtool.engine.eager.mixed_precision import Casting
 
 from ._lists import black_list, white_list
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from gradtool import paddle
-from gradtool.engine.core import across
+from gradtool.engine.core import device_requests
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
 
 from ._groups import Group
@@ -35,8 +35,8 @@ def all_reduce(tensor: Any, op: int = 0, group: Group | None = None, sync_op: bo
     >>> paddle.distributed.all_reduce(x).wait(), x.tolist()
     (True, [1.0, 2.0])
     """
-    if across.asked.noting and hasattr(tensor, "array"):
-        across.asked.reduced.append(tensor.array.copy())
+    if device_requests.asked.noting and hasattr(tensor, "array"):
+        device_requests.asked.reduced.append(tensor.array.copy())
     return Task()
 
 

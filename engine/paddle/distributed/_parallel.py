@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gradtool.engine.core import across
+from gradtool.engine.core import device_requests
 from gradtool.engine.core.errors import UnsupportedError
 from gradtool.paddle.nn.layer import Layer
 
@@ -19,7 +19,7 @@ class OneProcessWarning(UserWarning):
 
 def get_rank(group: Any = None) -> int:
     """The number of this process: ``PADDLE_TRAINER_ID``, or 0."""
-    across.asked.by_rank = True
+    device_requests.asked.by_rank = True
     return int(os.environ.get("PADDLE_TRAINER_ID", "0"))
 
 
@@ -118,8 +118,8 @@ class DataParallel(Layer):
         self.find_unused_parameters = find_unused_parameters
         self.grad_need_sync = True
         self.group = group
-        if across.asked.noting:
-            across.asked.exchanged.update(p.name for p in layers.parameters() if not p.stop_gradient)
+        if device_requests.asked.noting:
+            device_requests.asked.exchanged.update(p.name for p in layers.parameters() if not p.stop_gradient)
         warnings.warn(
             "The program will return to single-card operation. Please check 1, whether you use spawn or fleetrun to "
             "start the program. 2, Whether it is a multi-card program. 3, Is the current environment multi-card.",

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from gradtool.engine.core import across, names, settings, state
+from gradtool.engine.core import device_requests, names, settings, state
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError, did_you_mean
 from gradtool.engine.core.spec import dtype as convert_np_dtype_to_dtype_
 from gradtool.paddle import _lazy
@@ -38,7 +38,7 @@ __all__ = [
 
 def seed(seed: int) -> None:
     """Start the stream of random numbers anew."""
-    across.asked.seed = int(seed)
+    device_requests.asked.seed = int(seed)
     state.random.reset(int(seed) + state.random.shift)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gradtool import paddle
-from gradtool.engine.core import across, state
+from gradtool.engine.core import device_requests, state
 from gradtool.engine.core.errors import UsageError
 from gradtool.paddle._arguments import tensor
 from gradtool.paddle._dispatch import apply
@@ -134,8 +134,8 @@ class SyncBatchNorm(_BatchNormBase):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
     def forward(self, x: Any) -> Any:
-        if across.asked.noting and self.weight is not None:
-            across.asked.synchronised.add(self.weight.name)
+        if device_requests.asked.noting and self.weight is not None:
+            device_requests.asked.synchronised.add(self.weight.name)
         return super().forward(x)
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradtool.engine.core import functions, state
+from gradtool.engine.core import state, user_functions
 from gradtool.engine.core.errors import ShapeError, UnsupportedError, UsageError, did_you_mean, expect_type
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.pylayer import PyLayer
@@ -148,7 +148,7 @@ def py_func(
     expect_type(out, variables, "Out", "py_func")
     ins, outs = _listed(x), _listed(out)
     if not callable(func):
-        functions.register(func)
+        user_functions.register(func)
     skipped = _skipped(skip_vars_in_backward_input, (*ins, *outs)) if backward_func is not None else []
     if not state.in_static_mode():
         return _called(func, ins, out, backward_func, skipped)
@@ -160,8 +160,8 @@ def py_func(
                 hint="make it with create_var(shape=...); [1] for a single number",
             )
     attrs = {
-        "forward_callable_id": functions.register(func),
-        "backward_callable_id": functions.register(backward_func) if backward_func is not None else -1,
+        "forward_callable_id": user_functions.register(func),
+        "backward_callable_id": user_functions.register(backward_func) if backward_func is not None else -1,
         "backward_skip_vars": [v.name for v in skipped],
     }
     append(default.current_block(), "py_func", {"X": tuple(ins), "Out": tuple(outs)}, attrs)
@@ -188,14 +188,14 @@ def _listed(value: Any) -> list[Any]:
 
 def _called(func: Any, ins: list[Any], out: Any, backward_func: Any, skipped: list[Any]) -> Any:
     """``py_func`` in dynamic mode: the results, in the tensors of *out* where there are some."""
-    number = functions.register(func)
-    back = functions.register(backward_func) if backward_func is not None else -1
+    number = user_functions.register(func)
+    back = user_functions.register(backward_func) if backward_func is not None else -1
     places = [i for i, v in enumerate((*ins, *_listed(out))) if not any(v is s for s in skipped)]
 
     class PyFunc(PyLayer):
         @staticmethod
         def forward(ctx: Any, *tensors: Any) -> Any:
-            results = [Tensor(r) for r in functions.call(number, [t.numpy() for t in tensors]) if r is not None]
+            results = [Tensor(r) for r in user_functions.call(number, [t.numpy() for t in tensors]) if r is not None]
             ctx.save_for_backward(*tensors, *results)
             ctx.set_materialize_grads(False)
             return tuple(results)
@@ -206,11 +206,11 @@ def _called(func: Any, ins: list[Any], out: Any, backward_func: Any, skipped: li
                 raise UnsupportedError("py_func: there is no backward_func, so no gradient passes.")
             saved = ctx.saved_tensor()
             arrays = [saved[i].numpy() for i in places]
-            answers = functions.call(back, [*arrays, *(None if g is None else g.numpy() for g in gradients)])
+            answers = user_functions.call(back, [*arrays, *(None if g is None else g.numpy() for g in gradients)])
             return tuple(None if g is None else Tensor(g) for g in answers)
 
     if out is None:
-        functions.call(number, [v.numpy() for v in ins])
+        user_functions.call(number, [v.numpy() for v in ins])
         return None
     results = PyFunc.apply(*ins)
     values = list(results) if isinstance(results, tuple) else [results]

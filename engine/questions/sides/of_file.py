@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import ClassVar, Final
 
-from ...answers.diff import golden, stored
+from ...answers.diff import golden, outline_json
 from ...answers.diff.outline import Outline
 from ...core.command_errors import CommandError, Unreadable
 from ...core.errors import FileFormatError
@@ -57,27 +57,30 @@ class DumpSide(_OfFile):
     @classmethod
     def claims(cls, text: str) -> bool:
         """As in the base."""
-        return text.endswith(stored.ENDING) or bool(_names(text, _GRAPH_ALONE))
+        return text.endswith(outline_json.ENDING) or bool(_names(text, _GRAPH_ALONE))
 
     @property
     def title(self) -> str:
         """As in the base."""
-        return super().title if self.text.endswith(stored.ENDING) else os.path.basename(os.path.abspath(self.text))
+        return (
+            super().title if self.text.endswith(outline_json.ENDING) else os.path.basename(os.path.abspath(self.text))
+        )
 
     def _outline(self) -> Outline:
         file = self._file()
         try:
-            return stored.read(_text(file), file)
+            return outline_json.read(_text(file), file)
         except FileFormatError as error:
             raise CommandError(error.message, error.hint) from None
 
     def _file(self) -> str:
-        if self.text.endswith(stored.ENDING):
+        if self.text.endswith(outline_json.ENDING):
             return self.text
-        outlines = _names(self.text, stored.ENDING)
+        outlines = _names(self.text, outline_json.ENDING)
         if not outlines:
             raise CommandError(
-                f"{self.text} holds drawings of graphs and no {stored.ENDING}: drawings lack slots and attributes",
+                f"{self.text} holds drawings of graphs and no {outline_json.ENDING}; "
+                "drawings have no slots and no attributes",
                 "gradtool graph --dump DIR MODEL writes one, and so does a backward pass with dump_backward_graph_path",
             )
         if len(outlines) > 1:

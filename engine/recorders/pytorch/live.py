@@ -15,14 +15,14 @@ from ...answers.why.answers import Answer
 from ...core.vocabulary import use_vocabulary
 from ...eager.tensor import Tensor
 from ...request.request import Request
-from ...script.loaded import Loaded
+from ...script.script_state import Loaded
 from ..recorded.frameworks import TORCH
 from ..recorded.heap import Describer, Rebuilder
 from ..recorded.playback import Playback
-from . import unheard
+from . import unrecorded_graph
 from .graphs import differentiate, freed_error
 from .recorder import TorchRecorder
-from .watching import PARTS, WatchedTorch
+from .script_run import PARTS, WatchedTorch
 
 _OURS = (torch.Tensor, torch.nn.Module)
 
@@ -134,7 +134,7 @@ class LiveTorch(Playback):
             asked: the leaves that are asked about; None for those in the graph and those that have names.
         """
         with self.recorder.unheard(), self.recorder.aside():
-            return unheard.explain_by_graph(loss, names, asked)
+            return unrecorded_graph.explain_by_graph(loss, names, asked)
 
     def measure_saved(self, loss: Any, names: Mapping[str, Any]) -> SavedStory:
         """Return what the graph behind a loss keeps alive.
@@ -143,4 +143,4 @@ class LiveTorch(Playback):
             LossError: PyTorch has freed it.
         """
         with self.recorder.unheard(), self.recorder.aside():
-            return unheard.measure_saved(loss, names)
+            return unrecorded_graph.measure_saved(loss, names)

@@ -13,7 +13,7 @@ from ...core.command_errors import PackageNeeded
 if TYPE_CHECKING:
     from ...loading.targets import Target
     from ...request.request import Request
-    from ...script.loaded import Loaded
+    from ...script.script_state import Loaded
     from ..recorded.running import Watched
 
 INSTALL = "pip install torch"
@@ -60,7 +60,7 @@ def watch_file(target: Target, data: bytes, loaded: Loaded, request: Request) ->
         )
     import torch
 
-    from .watching import WatchedTorch
+    from .script_run import WatchedTorch
 
     torch.manual_seed(request.run.seed)
     run = WatchedTorch(loaded, request)

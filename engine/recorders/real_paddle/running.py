@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core.command_errors import CommandError, PackageNeeded
-from ...files import unfinished
+from ...files import temporary_files
 from ..recorded.frameworks import PADDLE
 
 if TYPE_CHECKING:
     from ...importers import Imported
     from ...loading.targets import Target
     from ...request.request import Request
-    from ...script.loaded import Loaded
+    from ...script.script_state import Loaded
     from ..recorded.running import Watched
 
 PYTHON = "GRADTOOL_PYTHON"
@@ -71,7 +71,7 @@ def replay(target: Target, request: Request) -> Iterator[Target]:
 
     from ..recorded.archive import RecordedRun
 
-    with unfinished.folder() as folder:
+    with temporary_files.folder() as folder:
         _run(target, request, Path(folder))
         program = next(
             (p for p in sorted(Path(folder).glob(f"{PROGRAM}.*")) if p.suffix in (".pdmodel", ".json")), None
@@ -148,7 +148,7 @@ def _messages() -> int | None:
 @contextmanager
 def watch_file(loaded: Loaded, request: Request) -> Iterator[Watched]:
     """Watch a file while it runs inside, in the process of real Paddle."""
-    from .watching import WatchedPaddle
+    from .script_run import WatchedPaddle
 
     run = WatchedPaddle(loaded, request)
     with run.recorder.record():

@@ -37,7 +37,7 @@ from .heap import Rebuilder
 from .player import Player
 
 if TYPE_CHECKING:
-    from ...script.loaded import Loaded
+    from ...script.script_state import Loaded
 
 _BY_NAME: Mapping[str, Any] = {
     "Made": events.TensorMade,

@@ -70,7 +70,7 @@ def _torch_matching() -> Matching:
 
 
 def _again_of_torch() -> Computing:
-    from ..pytorch.again import again
+    from ..pytorch.operator_calls import again
 
     return again
 
@@ -80,7 +80,7 @@ def _live_torch() -> Finding | None:
         return None
 
     def find(overload: str, inputs: tuple[Entry, ...]) -> Computation | None:
-        from ..pytorch.again import load_by_torch
+        from ..pytorch.operator_calls import load_by_torch
 
         by_torch = load_by_torch()
         return None if by_torch is None else by_torch.find_computation(overload, inputs)

@@ -24,9 +24,9 @@ from ...core.spec import dtype as dtype_of
 from ...core.vocabulary import Titled, speak
 from ...eager.mode import _GradMode, grad_enabled
 from ...eager.parameter import TensorParameter
+from ...eager.pass_start import PassRequest, Start
 from ...eager.rare_calls import slim, tensor_of, versions_of
 from ...eager.recipe import leaves, recipes
-from ...eager.start import PassRequest, Start
 from ...eager.tape import LossScale, Place, each, keys
 from ...eager.tensor import Leaf, Tensor, array_of, writes
 from ...ops.opdef import OpDef

@@ -7,7 +7,7 @@ from collections import ChainMap
 from typing import TYPE_CHECKING, Any
 
 from ...script.calls import PassCall
-from ...script.loaded import USUAL_LOSSES, Loaded
+from ...script.script_state import USUAL_LOSSES, Loaded
 from .archive import writing
 from .events import Event, Halted
 from .frameworks import Framework

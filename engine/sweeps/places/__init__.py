@@ -39,7 +39,7 @@ def place_for(means: Means, spec: Spec, axes: Axes, count: int) -> Iterator[Poin
         with cluster(means, spec, axes, min(means.jobs, count)) as place:
             yield place
     elif means.jobs > 1 or means.timeout is not None or means.memory is not None:
-        from .apart import ProcessRunner
+        from .processes import ProcessRunner
 
         apart = ProcessRunner(spec.question, means.timeout, means.memory)
         try:
@@ -47,7 +47,7 @@ def place_for(means: Means, spec: Spec, axes: Axes, count: int) -> Iterator[Poin
         finally:
             apart.end()
     else:
-        from .here import LocalRunner
+        from .this_process import LocalRunner
 
         yield OneByOne(LocalRunner(), spec)
 

@@ -1,7 +1,7 @@
 """Points on the workers of a Dask cluster: one that is begun here and listens on no port, or one that is there already.
 
 Points go in groups that take about a second each, so that what a group costs beside them does not matter. A worker
-has a process of its own beside it for the points (:mod:`.apart`): what they do to that is a row, the worker lives on.
+has a process of its own for the points (:mod:`.processes`): what they do to that is a row, the worker lives on.
 Where a worker is lost all the same, its group is carried out by another one: also when it had carried it out and
 nobody had taken the rows yet, which Dask keeps at the worker.
 """
@@ -20,11 +20,11 @@ from ...core.command_errors import CommandError, PackageNeeded
 from ...script.interrupting import ignore_interrupts
 from ...script.processes import Over
 from .. import content
-from ..carrying import CRASHED, row_without_answer
 from ..point import Point
+from ..point_rows import CRASHED, row_without_answer
 from ..spec import Spec
 from . import Keyed, Row
-from .apart import ProcessRunner
+from .processes import ProcessRunner
 
 if TYPE_CHECKING:
     from ..axes import Axes

@@ -1,6 +1,6 @@
 """A scheduler and workers of Dask as threads of this process, which talk in memory: no port is opened, also for HTTP.
 
-What the workers start for their points are processes (:mod:`.apart`), so that a thread each is enough for them.
+What the workers start for their points are processes (:mod:`.processes`), so that a thread each is enough for them.
 """
 
 from __future__ import annotations

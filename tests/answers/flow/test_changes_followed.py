@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gradtool.engine.answers.flow import between
-from gradtool.engine.answers.flow.spread import Spread
+from gradtool.engine.answers.flow import dependence
+from gradtool.engine.answers.flow.change_propagation import Spread
 from gradtool.engine.questions.flow import Flow
 from gradtool.engine.request.request import Request
 
@@ -47,7 +47,7 @@ def test_an_operator_is_asked_for_what_it_reads_alone(tmp_path: Path, monkeypatc
         def masks(self, empty: dict[int, Any]) -> None:
             self._masks = Masks(empty)
 
-    monkeypatch.setattr(between, "Spread", Followed)
+    monkeypatch.setattr(dependence, "Spread", Followed)
     model = tmp_path / "chain.py"
     model.write_text(CHAIN, encoding="utf-8")
     Flow().ask(Request(str(model)))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradtool.engine.answers.over_time.course import Course
-from gradtool.engine.answers.over_time.extent import Extent
+from gradtool.engine.answers.over_time.array_size import Extent
 from gradtool.engine.answers.over_time.history import Track, TrainingStep, Update
+from gradtool.engine.answers.over_time.training_steps import Course
 
 ONE = Extent(1.0, 0, 0, 1)
 

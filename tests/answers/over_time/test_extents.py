@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from gradtool.engine.answers.over_time.extent import Extent, clip_factor, distance, factor, norm
+from gradtool.engine.answers.over_time.array_size import Extent, clip_factor, distance, factor, norm
 from gradtool.engine.core.rows import RowUpdate, SelectedRows
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from gradtool.engine.answers.over_time.extent import Extent
+from gradtool.engine.answers.over_time.array_size import Extent
 from gradtool.engine.answers.over_time.history import History, HistoryPoint, Track, TrainingStep, Update
 from gradtool.engine.answers.over_time.record import Record
 from gradtool.engine.answers.why.answers import Answer

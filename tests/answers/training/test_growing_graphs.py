@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gradtool.engine.answers.training.growing import Growth
+from gradtool.engine.answers.training.growing_graphs import Growth
 from gradtool.engine.core import watch
 from gradtool.engine.core.state import disable_static
 from gradtool.engine.eager.tensor import Tensor

@@ -12,7 +12,7 @@ import gradtool
 from gradtool import paddle
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
-from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.recorded_calls import nodes_behind
 from gradtool.engine.eager.tape import keep_graphs, restore
 from gradtool.paddle import nn
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gradtool
-from gradtool.engine.answers.why.siblings import odd_ones
+from gradtool.engine.answers.why.sibling_parameters import odd_ones
 from gradtool.engine.answers.why.verdicts import Verdict
 
 HEAD = """\

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from gradtool.engine.sweeps.places import here
+from gradtool.engine.sweeps.places import this_process
 from tests.cli.conftest import Run
 from tests.house.test_schemas import schema
 from tests.sweeps.conftest import EAGER, STATIC, planted
@@ -160,7 +160,7 @@ def test_nonsense_is_refused_like_by_a_shell(gradtool: Run, models: Path, words:
 
 
 def test_ctrl_c_leaves_what_was_done(gradtool: Run, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    carried, count = here.compute_row, iter(range(99))
+    carried, count = this_process.compute_row, iter(range(99))
 
     def pressed(*point: object) -> object:
         if next(count) == 2:
@@ -169,7 +169,7 @@ def test_ctrl_c_leaves_what_was_done(gradtool: Run, models: Path, monkeypatch: p
 
     words = ["sweep", "nan", "eager.py", "--rows", "data.npz:32", "--results", "r.jsonl"]
     with monkeypatch.context() as patch:
-        patch.setattr(here, "compute_row", pressed)
+        patch.setattr(this_process, "compute_row", pressed)
         done = gradtool(*words)
     assert done.code == 130
     assert done.err == "interrupted after 2 of 3 points; they are in r.jsonl, and --resume goes on with them\n"

@@ -12,7 +12,7 @@ import pytest
 from gradtool.cli import commands, configuration
 from gradtool.cli.configuration import options, permitted
 from gradtool.cli.configuration.permitted import Harmless, Inside, Never
-from gradtool.engine.files import confined
+from gradtool.engine.files import confined_paths
 from tests.cli.conftest import WITHOUT_A_MODEL, Run, named
 
 MODEL = """\
@@ -261,7 +261,7 @@ def test_no_link_is_followed(
     written(folder, f"[{table_of(command)}]\n{setting.key} = {[value] if setting.key == 'out' else value!r}\n")
     call = words(command, setting.key, folder)
     if when == "after":
-        monkeypatch.setattr(confined, "resolve", lambda path, folder: os.path.abspath(path))
+        monkeypatch.setattr(confined_paths, "resolve", lambda path, folder: os.path.abspath(path))
     done = gradtool(*call)
     if when == "before":
         assert done.code == 2

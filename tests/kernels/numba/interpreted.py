@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.kernels.numba.calling import Function
 from gradtool.engine.kernels.numba.compiling import compile_source
 from gradtool.engine.kernels.numba.fused import FusedKernel
+from gradtool.engine.kernels.numba.group_function import Function
 from gradtool.engine.kernels.numba.groups import InstructionGroup
 from gradtool.engine.kernels.numba.loops import inner_loop
 from gradtool.engine.kernels.numba.source import Source

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradtool.engine.kernels.numba.calling import (
+from gradtool.engine.kernels.numba.compiling import callable_of
+from gradtool.engine.kernels.numba.group_function import (
     ARGUMENT,
     CONTIGUOUS,
     NOTHING,
@@ -22,7 +23,6 @@ from gradtool.engine.kernels.numba.calling import (
     Limit,
     OperandRequirement,
 )
-from gradtool.engine.kernels.numba.compiling import callable_of
 from tests.kernels.numba.interpreted import CALLED
 
 DOUBLE, WHOLE = np.dtype("float64"), np.dtype("int32")

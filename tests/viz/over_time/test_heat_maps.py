@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gradtool.engine.answers.over_time.extent import Extent
+from gradtool.engine.answers.over_time.array_size import Extent
 from gradtool.engine.answers.over_time.history import BackwardPass, History, HistoryPoint, Track, TrainingStep, Update
 from gradtool.engine.kinds.model import About
 from gradtool.engine.questions.over_time import OverTime, Training

@@ -25,7 +25,7 @@ from gradtool.engine.ir.assemble import definition
 from gradtool.engine.ir.from_json import from_json
 from gradtool.engine.kernels.choice import current
 from gradtool.engine.runs import of_program
-from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, Binding, kernel, recall_or_compute
+from gradtool.engine.runs.bound_kernels import USERS, USERS_FUNCTION, Binding, kernel, recall_or_compute
 from gradtool.engine.runs.branch import Branch, Edit
 from gradtool.engine.runs.first_run import fill, redraw
 from gradtool.engine.runs.store import Store
@@ -37,8 +37,8 @@ from ..errors import VerbError
 from ..notebook import Beginning, Notebook
 from ..session import Session
 from ..stops import Stop
+from .json_values import unpack
 from .lines import BEGAN, EDIT, KERNEL, MOST, NO_ARRAY, STOP, SessionLines, is_numbered
-from .packed import unpack
 
 _SEED = re.compile("-?[0-9]{1,40}")
 

@@ -33,14 +33,14 @@ from gradtool.engine.core.source import Location
 from gradtool.engine.core.streams import Position
 from gradtool.engine.files import jsontext
 from gradtool.engine.ir.to_json import to_json
-from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, runs_again
+from gradtool.engine.runs.bound_kernels import USERS, USERS_FUNCTION, runs_again
 from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.timeline import NOBODY, Entry, FixedOperand, Timeline
 
 from ..errors import VerbError
 from ..notebook import Notebook, current_state
 from ..stops import Stop
-from .packed import NoData, pack
+from .json_values import NoData, pack
 
 FORMAT = "gradtool/session/1"
 WHOLE_FILE = 5000

@@ -11,7 +11,7 @@ import numpy as np
 from gradtool import paddle
 
 from ....core.spec import dtype
-from ..narrow import CARRIERS, SMALL, become, round_to_even
+from ..narrow_types import CARRIERS, SMALL, become, round_to_even
 from ..node import OnnxNode
 from ..tensors import declared_type, kind_of, type_name
 from .rows import row

@@ -13,7 +13,7 @@ import numpy as np
 from gradtool import paddle
 
 from ..errors import Lacking
-from ..narrow import CARRIERS, LIMITS, SMALL, become, round_to_even
+from ..narrow_types import CARRIERS, LIMITS, SMALL, become, round_to_even
 from ..node import GraphName, OnnxNode
 from ..tensors import declared_type, kind_of, type_name
 from .convolutions import convolution

@@ -19,7 +19,7 @@ from gradtool.engine.runs.timeline import Timeline
 from gradtool.viz.debugger.errors import VerbError
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.saved import comparison, lines, reader, writer
-from gradtool.viz.debugger.saved.packed import NoData, pack, unpack
+from gradtool.viz.debugger.saved.json_values import NoData, pack, unpack
 from tests.viz.debugger.frontend_runs import book_over, hunt, looping, lowered, own_python, recorded, said
 
 CELLS = {
