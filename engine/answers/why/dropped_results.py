@@ -57,6 +57,58 @@ def _unread_calls(flow: JournalFlow) -> list[Call]:
     return [call for call in calls if read.isdisjoint(call.writes)]
 
 
+_EFFECTS: Final = frozenset(("print", "py_func", "assert", "increment", "write_to_array", "feed", "fetch", "auc"))
+"""Operators that are called for something other than their results."""
+
+
+def find_dropped_in_program(
+    ops: Sequence[Operator], depends: Collection[Value | None], shown: Callable[[Variable], str]
+) -> Iterator[DroppedResult]:
+    """Yield the results that the statements which build a program drop, of values that the loss reads on without them.
+
+    Args:
+        ops: of the block.
+        depends: what the loss is computed from.
+        shown: what people call a variable.
+    """
+    dropped = list(filter(_is_dropped, ops))
+    read = set(chain.from_iterable(op.input_variables() for op in ops)) if dropped else set[Variable]()
+    needed = {variable_of(value) for value in depends if value is not None}
+    seen = set[Location]()
+    for op in dropped:
+        location, is_kept = op.marks.dropped, any(v in read or v.persistable for v in op.output_variables())
+        source = None if is_kept or location in seen else _find_source_in_program(op, needed)
+        if source is not None:
+            seen.add(location)
+            yield DroppedResult(op.type, shown(source), location)
+
+
+def _is_dropped(op: Operator) -> bool:
+    return bool(op.marks.dropped) and op.type not in _EFFECTS
+
+
+def _find_source_in_program(dropped: Operator, needed: Collection[Variable]) -> Variable | None:
+    """Return the result of an operator that a dropped one comes of and that the loss is computed from."""
+    todo, seen = list(dropped.input_variables()), set[Variable]()
+    while todo and len(seen) < _FAR:
+        v = todo.pop()
+        if v in seen or v.op is None:
+            continue
+        seen.add(v)
+        if v not in needed:
+            todo += v.op.input_variables()
+        elif v.op.marks.loc != dropped.marks.dropped:
+            return v
+    return None
+
+
+def _name(reasons: JournalReasons, value: int) -> str:
+    """Return what people call a value, or what gave it."""
+    flow = reasons.flow
+    is_input = value not in flow.maker and value not in flow.names
+    return "what it was given" if is_input else flow.name(value)
+
+
 def _writes_in_place(location: Location) -> bool:
     """Return whether the statement is a method such as ``h.mul_(2)``; what it copies for that is dropped by nobody."""
     code, line = location[0]
