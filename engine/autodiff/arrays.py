@@ -6,14 +6,10 @@ was empty nobody reads that entry, and the program shows no operator for it, as 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..ir.operator import Operator, each
 from ..ir.variable import Variable
+from .differentiator import Differentiator
 from .values import BlockValues
-
-if TYPE_CHECKING:
-    from .differentiator import Differentiator
 
 
 def writes_new_place(grads: Differentiator, op: Operator) -> bool:

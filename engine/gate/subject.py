@@ -11,16 +11,13 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..core.command_errors import CommandError
 from ..core.near_names import find_near
 from ..core.records import dataclass
 from ..request.limits import ALL
 from ..request.request import Request
-
-if TYPE_CHECKING:
-    from ..request.request import Request
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,9 +20,14 @@ from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
 from ..core.source import Location, file_named
 from ..core.vocabulary import Vocabulary, current
+from ..request.options import BackwardOptions, Cuts, Debug, ExportOptions, GradientsOptions, WhyOptions
 from ..request.request import Request
+from ..runs.recorder import Recorder
+from ..runs.timeline import Timeline
 from ..script import users_code
 from ..script.script_state import Loaded, too_late_error
+from ..view.graph import GraphView
+from .other_losses import Other
 from .watched_extent import WatchedPart
 
 if TYPE_CHECKING:
@@ -45,18 +50,13 @@ if TYPE_CHECKING:
     from ..questions.stats import Sizes
     from ..questions.where import Places
     from ..questions.why import Verdicts
-    from ..request.options import BackwardOptions, Cuts, Debug, ExportOptions, GradientsOptions, WhyOptions
-    from ..runs.recorder import Recorder
-    from ..runs.timeline import Timeline
     from ..sweeps.sweep import Swept
-    from ..view.graph import GraphView
     from .derivatives import Derivatives
     from .export import Exported
     from .gradients import GradientTable
     from .listing import Listing
     from .names import Names
     from .operator_places import Spots
-    from .other_losses import Other
     from .selection import SelectorForms
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ..core.scoped_variables import set_inside
-
-if TYPE_CHECKING:
-    from ..request.request import Request
-    from .script_state import Loaded
+from ..request.request import Request
+from .script_state import Loaded
 
 
 class LiveSession(Protocol):

@@ -6,15 +6,13 @@ import builtins
 import keyword
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradtool.engine.core import source
 
 from . import scope, verbs
+from .notebook import Notebook
 from .stops import CATCHES
-
-if TYPE_CHECKING:
-    from .notebook import Notebook
 
 _QUOTED = re.compile(r"""\[\s*(?P<quote>["'])(?P<begun>[^"']*)$""")
 _DOTTED = re.compile(r"(?P<owner>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[-?\d+\])*)\.(?P<begun>\w*)$")

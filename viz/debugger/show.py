@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from gradtool.engine.runs.timeline import NOBODY, Entry
 
 from ..text import cells
 from .halt import Halt
-
-if TYPE_CHECKING:
-    from .session import Session
+from .session import Session
 
 STATES = {
     "✓": "done",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.notes import SILENT, Notes
@@ -18,9 +18,7 @@ from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView
 from .. import excerpt, fold, forms
 from ..details import Details, details
 from ..external import GraphvizError, draw
-
-if TYPE_CHECKING:
-    from ..legend import Colouring
+from ..legend import Colouring
 
 PARTS = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}
 LIMIT = 20.0

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...core.names import EMPTY
 from ...ops import registry
 from ...ops.opdef import OpDef
+from ..operator import Operator
 from .operator_versions import Slots
-
-if TYPE_CHECKING:
-    from ..operator import Operator
 
 OURS: Final = frozenset(
     {"array_parted", "array_popped", "array_without", "block_grad", "gcd", "isin", "lcm", "matrix_exp", "median"}

@@ -11,6 +11,7 @@ from ...core.records import dataclass
 from ...ir.program import Program
 from ...ir.variable import Variable
 from ...kernels import choice
+from ...request.options import BackwardOptions, ExportOptions, GradientsOptions, WhyOptions
 from ...request.request import Request
 from ...runs.recorder import Recorder
 from ...script.calls import PassCall
@@ -20,7 +21,6 @@ from ..model import Model, Refusal
 if TYPE_CHECKING:
     from ...answers.why.answers import Answer
     from ...answers.why.case import Case
-    from ...request.options import BackwardOptions, ExportOptions, GradientsOptions, WhyOptions
     from ..derivatives import Derivatives
     from ..export import Exported
     from ..gradients import GradientTable

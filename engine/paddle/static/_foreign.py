@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
 from gradtool.engine.core.errors import FileFormatError, FileMissing
 from gradtool.engine.files import container, streams
 from gradtool.engine.files.container import Array
+from gradtool.engine.ir.paddle.from_desc import DescribedProgram
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import DENSE, Variable
 from gradtool.paddle import _nested
 
-if TYPE_CHECKING:
-    from gradtool.engine.ir.paddle.from_desc import DescribedProgram
 START = 64
 """Bytes of a file that tell whether Paddle wrote it."""
 

@@ -10,7 +10,7 @@ import io
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from gradtool.engine.files import container
 from gradtool.engine.files.container import Array
 from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir.default import default_main_program
+from gradtool.engine.ir.paddle.from_desc import DescribedProgram
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.prune import prune
 from gradtool.engine.ir.variable import Variable
@@ -38,9 +39,6 @@ from gradtool.paddle import _nested
 from gradtool.paddle._saving import check_protocol, refuse_options, target
 
 from . import _foreign
-
-if TYPE_CHECKING:
-    from gradtool.engine.ir.paddle.from_desc import DescribedProgram
 
 NEW_MODEL = ".json"
 """The ending of programs in the new IR of Paddle 3."""

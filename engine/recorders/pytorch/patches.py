@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch._functorch.eager_transforms
@@ -43,9 +43,7 @@ from ..recorded.stand_ins import (
 )
 from . import storages
 from .compiling import hold_compiler
-
-if TYPE_CHECKING:
-    from .recorder import TorchRecorder
+from .recorder import TorchRecorder
 
 
 @contextmanager

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...core.command_errors import PackageNeeded
+from ...loading.targets import Target
+from ...request.request import Request
+from ...script.script_state import Loaded
 
 if TYPE_CHECKING:
-    from ...loading.targets import Target
-    from ...request.request import Request
-    from ...script.script_state import Loaded
     from ..recorded.running import Watched
 
 INSTALL = "pip install torch"

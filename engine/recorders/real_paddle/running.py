@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.command_errors import CommandError, PackageNeeded
 from ...files import temporary_files
+from ...loading.targets import Target
+from ...request.request import Request
+from ...script.script_state import Loaded
 from ..recorded.frameworks import PADDLE
 
 if TYPE_CHECKING:
     from ...importers import Imported
-    from ...loading.targets import Target
-    from ...request.request import Request
-    from ...script.script_state import Loaded
     from ..recorded.running import Watched
 
 PYTHON = "GRADTOOL_PYTHON"

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from copy import copy
 from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,14 +30,12 @@ from ...eager.tape import FreedGraphError, InplaceError
 from ...files import container, jsontext, schema
 from ...files.writing import write_files
 from ...script.calls import LocalNames, PassCalls, Stopped
+from ...script.script_state import Loaded
 from . import events
 from .events import CallResult, GraphNode, NodeDifferentiated, Ref
 from .frameworks import Framework, find_framework
 from .heap import Rebuilder
 from .player import Player
-
-if TYPE_CHECKING:
-    from ...script.script_state import Loaded
 
 _BY_NAME: Mapping[str, Any] = {
     "Made": events.TensorMade,

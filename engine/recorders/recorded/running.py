@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import ChainMap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...script.calls import PassCall
 from ...script.script_state import USUAL_LOSSES, Loaded
@@ -13,11 +13,8 @@ from .events import Event, Halted
 from .frameworks import Framework
 from .heap import Describer, KeptTensor, Rebuilder
 from .playback import Playback
-
-if TYPE_CHECKING:
-    from .recorder import FrameworkRecorder
-    from .tensors import Sink
-
+from .recorder import FrameworkRecorder
+from .tensors import Sink
 
 _MOST_ROOTS = 8
 """So many named values are looked at where none is called as losses are."""

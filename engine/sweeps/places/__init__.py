@@ -6,11 +6,11 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..axes import Axes
 from ..point import Point
 from ..spec import Spec
 
 if TYPE_CHECKING:
-    from ..axes import Axes
     from ..sweep import Means
 
 Row = dict[str, Any]

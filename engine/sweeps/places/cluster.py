@@ -14,21 +14,19 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ...core.command_errors import CommandError, PackageNeeded
 from ...script.interrupting import ignore_interrupts
 from ...script.processes import Over
 from .. import content
+from ..axes import Axes
 from ..point import Point
 from ..point_rows import CRASHED, row_without_answer
 from ..spec import Spec
+from ..sweep import Means
 from . import Keyed, Row
 from .processes import ProcessRunner
-
-if TYPE_CHECKING:
-    from ..axes import Axes
-    from ..sweep import Means
 
 SECONDS: Final = 1.0
 """What a group of points is to take."""
