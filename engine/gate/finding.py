@@ -111,6 +111,11 @@ class Finding:
     scope: WatchedPart | None = None
 
     @property
+    def sharers(self) -> tuple[str, ...]:
+        """The other parameters, where the message is about one parameter and not about the whole run."""
+        return self.also if self.subject and self.subject in self.message else ()
+
+    @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that stay the same when lines move: of rule, model, subject and the line's text."""
         text = self.spot.text if self.spot is not None else ""

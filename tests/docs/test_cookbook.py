@@ -21,7 +21,7 @@ def front(page: Path) -> dict[str, str]:
 
 
 def test_there_are_the_questions_that_people_ask_most() -> None:
-    assert len(PAGES) == 27
+    assert len(PAGES) == 31
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -37,3 +37,23 @@ def test_a_page_is_titled_as_it_says_at_its_beginning(page: Path) -> None:
 def test_no_symptom_stands_on_two_pages() -> None:
     symptoms = [line for page in PAGES for line in front(page)["symptoms"].lower().splitlines()]
     assert len(symptoms) == len(set(symptoms))
+
+
+ONLY_PADDLE = {"paddle_nan_check"}
+"""Pages about something that PyTorch does not have."""
+
+
+def test_each_page_has_a_tab_for_each_framework() -> None:
+    tabs = {page.stem for page in (COOKBOOK / "torch").glob("*.md")}
+    assert tabs == {page.stem for page in PAGES} - ONLY_PADDLE
+
+
+@pytest.mark.parametrize("page", sorted((COOKBOOK / "torch").glob("*.md")), ids=lambda page: page.stem)
+def test_tabs_lead_to_each_other_and_their_scripts_are_of_one_framework(page: Path) -> None:
+    paddle, torch = (file.read_text(encoding="utf-8") for file in (COOKBOOK / page.name, page))
+    title = front(COOKBOOK / page.name)["title"]
+    assert f"# {title}\n\n**Paddle** · [PyTorch](torch/{page.name})\n" in paddle
+    assert f"# {title} (PyTorch)\n\n[Paddle](../{page.name}) · **PyTorch**\n" in torch
+    assert re.search(r"^import torch$", torch, re.MULTILINE)
+    assert not re.search(r"^import paddle$", torch, re.MULTILINE)
+    assert not re.search(r"^import torch$", paddle, re.MULTILINE)

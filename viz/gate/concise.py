@@ -21,7 +21,7 @@ def line(finding: Finding, root: str) -> str:
     spot = finding.spot
     place = finding.model if spot is None else f"{spot.relative_path(root)}:{spot.line}:{spot.column}"
     place = f"./{place}" if place.startswith("::") else place  # no command of a workflow
-    more = f" (and {len(finding.also)} more)" if finding.also else ""
+    more = f" (and {len(finding.sharers)} more)" if finding.sharers else ""
     return f"{place}: {finding.code} {finding.message}{more}"
 
 

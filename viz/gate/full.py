@@ -26,7 +26,7 @@ def _paragraph(finding: Finding, root: str) -> Iterator[str]:
         if spot.text:
             yield f"   | {spot.text}"
     yield from (f"  {sentence}" for sentence in finding.explanation)
-    if finding.also:
-        yield f"  the same holds for {len(finding.also)} more: {fold_names(finding.also)}"
+    if finding.sharers:
+        yield f"  the same holds for {len(finding.sharers)} more: {fold_names(finding.sharers)}"
     if finding.advice:
         yield f"  try  {finding.advice}"

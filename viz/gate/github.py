@@ -24,7 +24,7 @@ def _command(finding: Finding, root: str) -> str:
     if spot is not None:
         properties = {"file": spot.relative_path(root), "line": str(spot.line), "col": str(spot.column), **properties}
     told = ",".join(f"{name}={_escape(value, in_property=True)}" for name, value in properties.items())
-    more = f" (and {len(finding.also)} more)" if finding.also else ""
+    more = f" (and {len(finding.sharers)} more)" if finding.sharers else ""
     advice = f"\ntry {printable(finding.advice)}" if finding.advice else ""
     message = f"{printable(finding.message)}{more}{advice}"
     return f"::{_LEVELS[finding.severity]} {told}::{_escape(message)}"

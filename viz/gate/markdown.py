@@ -15,7 +15,7 @@ def text(report: Report) -> str:
         rows = []
         for f in report.results:
             place = f.model if f.spot is None else f"{f.spot.relative_path(report.root)}:{f.spot.line}"
-            more = f" (and {len(f.also)} more)" if f.also else ""
+            more = f" (and {len(f.sharers)} more)" if f.sharers else ""
             rows.append([f.severity.value, f"{f.code} {f.rule}", place, f"{f.message}{more}", f.advice])
         parts.append(markdown.table(["severity", "rule", "place", "finding", "try"], rows))
     return "\n\n".join(parts) + "\n"

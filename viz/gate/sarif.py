@@ -63,8 +63,8 @@ def _fence(source: str) -> str:
 
 def _result(finding: Finding, index: int, root: str) -> dict[str, Any]:
     sentences = [finding.message, *finding.explanation]
-    if finding.also:
-        sentences.append(f"The same holds for {', '.join(finding.also)}.")
+    if finding.sharers:
+        sentences.append(f"The same holds for {', '.join(finding.sharers)}.")
     if finding.advice:
         sentences.append(f"Try: {finding.advice}")
     result: dict[str, Any] = {

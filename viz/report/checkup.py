@@ -171,8 +171,8 @@ def _detail_lines(finding: Finding, words: Sequence[str]) -> Iterator[str]:
         place = f"{os.path.basename(finding.spot.file)}:{finding.spot.line}"
         yield f"{place}    {finding.spot.text}".rstrip()
     yield from finding.explanation
-    if finding.also:
-        yield f"the same holds for {len(finding.also):,} more: {fold_names(finding.also)}"
+    if finding.sharers:
+        yield f"the same holds for {len(finding.sharers):,} more: {fold_names(finding.sharers)}"
     if finding.advice:
         yield f"try  {finding.advice}"
     yield f"more  {_next_of(finding, words)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...core import source
+from ...core.source import Location
 from ...core.wording import count
 from ..evidence import Evidence
 from ..finding import Severity
@@ -22,16 +23,22 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
             f"{blocks} after {count(seen.updates, 'step')} of {seen.by} in training mode: {kind} {what}",
             seen.loc,
             names[1:],
-            (f"the first of these layers: {source.short(seen.made)}", "only numbers are taken from the results"),
+            (*_place(seen.made, seen.loc), "only numbers are taken from its results"),
             _ADVICE,
             places=[("the first layer that works as in training", seen.made)],
             numbers={"evaluations": seen.blocks, "updates": seen.updates},
         )
 
 
+def _place(made: Location, call: Location) -> tuple[str, ...]:
+    """Return a sentence with the line of the first such layer, where it is not the line of the call."""
+    first = source.short(made)
+    return () if first == source.short(call) else (f"the first layer of that kind is called at {first}",)
+
+
 _ADVICE = (
-    "call eval() before the evaluation, and train() before training goes on; where masks are drawn on purpose, "
-    "switch the dropout layers alone to training"
+    "call eval() before the evaluation, and train() before training goes on; if the masks are drawn on purpose, "
+    "switch only the dropout layers to training"
 )
 
 _MODEL = """\

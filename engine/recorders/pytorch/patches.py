@@ -90,6 +90,7 @@ def _rows(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
         property(requires.__get__, _wrap_requires_grad(recorder, wrap_relay(requires.__set__))),
     )
     yield tensor, "requires_grad_", _wrap_requires_grad_(recorder, wrap_relay(base.requires_grad_))
+    yield tensor, "retain_grad", _wrap_retain_grad(recorder, wrap_relay(tensor.retain_grad))
     parameter = torch.nn.Parameter
     yield parameter, "__new__", staticmethod(_wrap_new(recorder, parameter.__new__))
     yield parameter, "__deepcopy__", _wrap_copy(recorder, parameter.__deepcopy__)
@@ -236,6 +237,20 @@ def _wrap_requires_grad_(recorder: TorchRecorder, original: Callable[..., Any]) 
         return t
 
     return requires
+
+
+def _wrap_retain_grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that also records that a result keeps its gradient."""
+
+    @functools.wraps(original)
+    def retain_grad(t: Any) -> None:
+        original(t)
+        if not recorder.quiet and recorder.is_told(t) and not t.is_leaf:
+            recorder.flush()
+            site = recorder.site()
+            recorder.tell_retained(t, site)
+
+    return retain_grad
 
 
 def _wrap_new(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:

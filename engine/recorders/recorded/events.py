@@ -6,7 +6,7 @@ tensors do: what is written to one is seen in the others.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 Site = Any
 """Where the user's program called: what ``gradtool.engine.core.source.site`` gives."""
@@ -202,8 +202,12 @@ class ValuesTaken(NamedTuple):
     site: Site
 
 
+RETAIN: Final = "retain_grad"
+"""How a result takes a gradient: it keeps the one that a pass computes."""
+
+
 class Requires(NamedTuple):
-    """Change of whether a leaf takes a gradient."""
+    """Change of whether a leaf takes a gradient, or of a result that keeps its own (:data:`RETAIN`)."""
 
     tensor: int
     takes: bool

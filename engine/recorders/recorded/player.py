@@ -176,6 +176,9 @@ class Player:
 
     def _requires(self, event: events.Requires) -> None:
         t = self.tensors[event.tensor]
+        if event.how == events.RETAIN:
+            t.retain_grads()
+            return
         if isinstance(t, TensorParameter):
             if event.takes:
                 t.stop_gradient = False

@@ -307,6 +307,10 @@ class Tensors(ABC):
             where = site if site is not None else self.site()
             self.sink(events.Requires(known.number, takes, how, where))
 
+    def tell_retained(self, t: Any, site: Any) -> None:
+        """Report that a result keeps its gradient in ``.grad``."""
+        self.sink(events.Requires(self.number(t, site), True, events.RETAIN, site))
+
     def tell_hooked(self, key: int, before: Any, result: Any) -> None:
         """Tell what a hook made of a gradient, in the pass that runs."""
         if self._pulled is not None:
