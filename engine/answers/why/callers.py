@@ -33,6 +33,26 @@ def let_go(made: Location) -> Location:
     return made
 
 
+def filling(made: Location, container: str) -> Location:
+    """Return the line that makes a container such as ``net.blocks``, in a function that led to *made*; *made* without.
+
+    Args:
+        made: where something in the container was made.
+    """
+    for i, (code, _) in enumerate(made):
+        function = function_text.body(code)
+        lines = () if function is None else _assignments(function, container.rpartition(".")[2])
+        if lines:
+            return ((code, lines[0]), *made[i + 1 :])
+    return made
+
+
+def _assignments(function: function_text.Body, name: str) -> list[int]:
+    """Return the lines of a function that give something the name ``self.NAME``."""
+    given = [s for s in function_text.statements(function) if isinstance(s, (ast.Assign, ast.AnnAssign))]
+    return [s.lineno for s in given if any(n.endswith(f".{name}") for n in function_text.find_names(s))]
+
+
 def result(code: CodeType) -> Location:
     """Return the line where a function returns its result; where it begins, if it does so on several lines."""
     function = function_text.body(code)
