@@ -218,7 +218,7 @@ class Evidence:
         answers = case.verdicts(asked, self)
         if case.case is not None:
             answers.terms, answers.uses = case.case.find_lost_terms(), case.case.find_lost_uses()
-            answers.dropped = case.case.find_dropped()
+            answers.dropped, answers.flat = case.case.find_dropped(), case.case.find_flat_values()
         return answers
 
     def _size(self, request: Request, model: Model) -> None:

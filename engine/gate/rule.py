@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..answers.flow.fact import FactKind
     from ..answers.stats import Line
     from ..answers.why.answers import Answer
+    from ..answers.why.flat_values import FlatValue
     from .evidence import Evidence
 
 Options = Mapping[str, float]
@@ -163,8 +164,26 @@ def look_for_verdict(code: str) -> Callable[[Evidence, Options], Iterator[Hit]]:
         for loss, answer in evidence.answers if evidence.has_passed else ():
             if answer.finding and answer.verdict.row.rule == code:
                 yield answer_hit(answer, loss)
+        yield from _find_flat(evidence, code)
 
     return look
+
+
+def _find_flat(evidence: Evidence, code: str) -> Iterator[Hit]:
+    """Yield the values that get zeros alone at lines that no answer about a parameter names."""
+    losses = evidence.losses if evidence.has_passed else ()
+    named = {at[:1] for _, answer in evidence.answers if answer.finding for at in (answer.location, answer.cut_at)}
+    for loss, verdicts in losses:
+        for flat in verdicts.flat:
+            if flat.verdict.row.rule == code and flat.location[:1] not in named:
+                yield _flat_hit(flat, loss)
+
+
+def _flat_hit(flat: FlatValue, loss: str) -> Hit:
+    message = f"all that gradients give back to {flat.name} is 0: {flat.label}"
+    said = (flat.said, "what it is computed from learns by other ways alone", *loss_note(loss))
+    numbers = {"elements": flat.elements}
+    return Hit("", message, flat.location, (), said, flat.advice, severity=Severity.WARNING, numbers=numbers)
 
 
 def answer_hit(answer: Answer, loss: str = "") -> Hit:

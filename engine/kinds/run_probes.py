@@ -15,6 +15,7 @@ from ..answers.flow.fact import Fact, FactKind
 from ..answers.flow.predictions import NO_LABEL, Predicted, downstream, find_predictions
 from ..answers.flow.probe import Probe, ProbeInput
 from ..answers.flow.rerun import RunProbe, evaluate
+from ..answers.flow.swapped_axes import find_swapped_axes
 from ..answers.training.saturation import find_saturated
 from ..core import source
 from ..core.errors import UnsupportedError
@@ -148,7 +149,7 @@ def find_facts(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
     """Yield the facts that a recorded pass shows by itself.
 
     Predictions that all meet all targets, probabilities where scores belong, operators that can come to a singular
-    point, and units that are flat.
+    point, reshapes that stand for a transpose, and units that are flat.
 
     Args:
         learned: the numbers of the parameters.
@@ -156,6 +157,7 @@ def find_facts(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
     yield from predictions.find_pairs(run, learned)
     yield from scores.find_squashed(run, learned)
     yield from hazards.hazards(run, learned)
+    yield from find_swapped_axes(run, learned)
     for units in find_saturated(run, learned, _MOST_FLAT):
         yield Fact(
             FactKind.FLAT,

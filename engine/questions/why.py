@@ -13,6 +13,7 @@ from ..answers.why.answers import Answer, Answers
 from ..answers.why.case import WHOLE, Case
 from ..answers.why.dropped_results import DroppedResult
 from ..answers.why.failures import explain_failure
+from ..answers.why.flat_values import FlatValue
 from ..answers.why.lost_uses import LostUse
 from ..answers.why.terms import LostTerm
 from ..core.answer import Answered
@@ -43,6 +44,7 @@ class Verdicts(Answered, Answers):
         terms: of the loss, computed from trained parameters and without a gradient; empty but for the gate.
         uses: that give no gradient back, of values that get one from other uses; empty but for the gate.
         dropped: results that nobody keeps, of values that the loss is computed from; empty but for the gate.
+        flat: values that get zeros alone, though parameters behind them learn by other ways; empty but for the gate.
     """
 
     about: About
@@ -53,6 +55,7 @@ class Verdicts(Answered, Answers):
     terms: Sequence[LostTerm] = ()
     uses: Sequence[LostUse] = ()
     dropped: Sequence[DroppedResult] = ()
+    flat: Sequence[FlatValue] = ()
 
     @property
     def findings(self) -> int:

@@ -508,7 +508,7 @@ KINDS: Sequence[Kind] = (
     ),
     Kind("huge_scores", "loss", ("GT704", "GT203", *ZERO), argument(("cross_entropy",), 0, "({}) * 1e4")),
     Kind("softmax_over_batch", "flow", ("GT601",), softmax_axis),
-    Kind("reshape_for_transpose", "flow", ("GT601", "GT602", "GT603"), reshaped),
+    Kind("reshape_for_transpose", "flow", ("GT606", "GT601", "GT602", "GT603"), reshaped),
     Kind("centred_over_batch", "flow", ("GT601",), rewritten("({}) - ({}).mean(axis=0, keepdim=True)")),
     Kind(
         "mask_one_step_off",

@@ -10,6 +10,7 @@ order.py        outputs of a sequence that depend on inputs after them
 inputs.py       inputs, features and padding: without influence, or with one that they should not have
 randomness.py   random numbers in evaluation mode
 labels.py       labels that reach the prediction
+swapped_axes.py reshapes that stand where axes are to change places
 ==============  =========================================================================================
 
 A change is made and the function is computed again: what differs then depends on what was changed, whatever

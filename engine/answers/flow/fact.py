@@ -23,6 +23,7 @@ class FactKind(enum.Enum):
     SPREAD = "every prediction is compared with every target"
     SQUASHED = "a loss of scores is given probabilities"
     CHANGED = "a value that backward reads was written"
+    SWAPPED = "a reshape stands for a transpose"
     SINGULAR = "an operator can come to a singular point"
 
     @property
@@ -34,7 +35,7 @@ class FactKind(enum.Enum):
 _OF_PASSES = frozenset(
     (
         *(FactKind.LABEL, FactKind.SPREAD, FactKind.SQUASHED),
-        *(FactKind.FLAT, FactKind.SINGULAR, FactKind.CHANGED),
+        *(FactKind.FLAT, FactKind.SINGULAR, FactKind.CHANGED, FactKind.SWAPPED),
     )
 )
 

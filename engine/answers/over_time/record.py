@@ -20,7 +20,7 @@ class FailureCourse:
     Attributes:
         since: the first step of those at the end that have it.
         times: how many steps have it.
-        total: how many steps there are.
+        total: how many steps there are; of a gradient that is zero, those that have one.
         comes_and_goes: whether it went away by itself before, or never lasted.
     """
 
@@ -69,30 +69,35 @@ class Record:
         if not answer.finding or not what:
             yield answer
             return
-        parts: dict[FailureCourse | None, list[str]] = {}
+        parts: dict[tuple[str, bool], list[str]] = {}
         for name in (answer.name, *answer.also):
-            parts.setdefault(self._course(name, what), []).append(name)
-        for course, (first, *others) in parts.items():
+            parts.setdefault(self._words(name, what), []).append(name)
+        for (said, comes_and_goes), (first, *others) in parts.items():
             part = answer if first == answer.name else replace(answer, name=first, path=(), cut="")
             part = replace(part, also=tuple(others))
-            if course is None or not course.sentence:
-                yield part
-            else:
-                yield replace(part, finding=not course.comes_and_goes, said=(*part.said, course.sentence))
+            yield replace(part, finding=not comes_and_goes, said=(*part.said, said)) if said else part
+
+    def _words(self, name: str, what: str) -> tuple[str, bool]:
+        """Return the steps that a failure is about, empty where it is all of them, and whether it comes and goes."""
+        course = self._course(name, what)
+        said = "" if course is None else course.sentence
+        return said, course is not None and bool(said) and course.comes_and_goes
 
     def _course(self, name: str, what: str) -> FailureCourse | None:
         track = self._tracks.get(name)
         if track is None:
             return None
-        points = [step.points.get(track) for step in self._steps]
-        flags = [_has(point, what) for point in points]
+        points = [(step.number, step.points.get(track)) for step in self._steps]
+        if what is ZERO:  # steps without a gradient say nothing of one that is zero whenever it is there
+            points = [(number, point) for number, point in points if point is not None]
+        flags = [_has(point, what) for _, point in points]
         run = count_trailing(flags)
         if not run:
             return None
         before = longest(flags[: len(flags) - run])
         least = 2 if what is MISSING else 1
         passing = run < len(flags) and run < max(least, 2 * before)
-        return FailureCourse(what, self._steps[len(flags) - run].number, sum(flags), len(flags), passing)
+        return FailureCourse(what, points[len(flags) - run][0], sum(flags), len(flags), passing)
 
 
 def _has(point: HistoryPoint | None, what: str) -> bool:

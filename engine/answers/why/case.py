@@ -21,6 +21,7 @@ from . import callers
 from .advice import advice, advise_operator, set_on_a_result
 from .answers import CUT, Answer, ChainEnd, GradientShare, Shared
 from .dropped_results import DroppedResult
+from .flat_values import FlatValue, FlatValues
 from .folding import fold_names
 from .intended_cuts import MeantCuts
 from .levels import dense
@@ -133,6 +134,12 @@ class Case(ABC, Generic[V, C]):
     def find_dropped(self) -> list[DroppedResult]:
         """Return the results that nobody keeps, of values that the loss is computed from."""
         return []
+
+    def find_flat_values(self) -> list[FlatValue]:
+        """Return the values that get zeros alone, though parameters behind them learn by other ways."""
+        slopes = self.slopes()
+        trained = [s.value for s in self.parameters() if s.value in self.reasons.reached]
+        return [] if slopes is None else FlatValues(self.reasons, slopes, trained).find()
 
     def culprit_is_trained(self, use: Use[V, C], position: int) -> bool:
         """Return whether operand *position* of a use is a parameter that gets a gradient that is not zero."""

@@ -132,6 +132,7 @@ class Amounts(Generic[V, C]):
             # A loss is at its minimum only where its residual is zero by itself.
             constant = self._constant_factor(subject.value)
             death, at_rest = constant or death, constant is None
+        death, at_rest = self._limit_before(subject.value, death, at_rest)
         outer = death
         death, slopes = _innermost(death, self.slopes)
         if death.killer is None or death.use is None:
@@ -317,6 +318,23 @@ class Amounts(Generic[V, C]):
         use, at, way = nearest
         return Death(use.factor, at, use, (*way, use.call))
 
+    @cached_property
+    def _limits(self) -> Nearest[V, C, Use[V, C]]:
+        """The uses by operators that give one limit for all that they read, whether or not a gradient arrives."""
+
+        def at_limit(value: V) -> Use[V, C] | None:
+            return next((u for u in self.slopes.uses.get(value, ()) if u.at_limit is not None), None)
+
+        return Nearest(self.slopes.uses, at_limit)
+
+    def _limit_before(self, value: V, death: Death[V, C], at_rest: bool) -> tuple[Death[V, C], bool]:
+        """Return *death*, or of what is flat the limit of a clip before it; and whether that is at rest."""
+        nearest = self._limits.find(value) if _is_flat(death) else None
+        if nearest is None:
+            return death, at_rest
+        use, at, way = nearest
+        return Death(use.at_limit, at, use, (*way, use.call)), False
+
     def _path(self, subject: TensorSubject[V], death: Death[V, C]) -> tuple[str, ...]:
         """From the loss to *subject*, with the place where its gradient becomes zero."""
         case = self._case
@@ -351,6 +369,11 @@ def _innermost(death: Death[V, C], slopes: Slopes[V, C]) -> tuple[Death[V, C], S
             break
         death, slopes = inside.death, inside.slopes
     return death, slopes
+
+
+def _is_flat(death: Death[V, C]) -> bool:
+    """Return whether an operator is flat where the values are."""
+    return death.killer is not None and death.killer.verdict.has(Aspect.FLAT)
 
 
 def _selects_nothing(death: Death[V, C]) -> bool:

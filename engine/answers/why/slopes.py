@@ -28,6 +28,7 @@ from .scene import ZeroScene
 from .verdicts import Verdict
 from .zeros import (
     FACTORS,
+    LIMITS,
     PRODUCTS,
     SHARES,
     Killer,
@@ -57,6 +58,7 @@ class Use(Generic[V, C]):
         inside: of a call that runs a block: the reasons and slopes of the block, and what made the part zero there.
         parts: of a call that runs a block, for values that were asked for: the uses in the block, one for each call.
         factor: what multiplies by zero here, whether or not a gradient arrives.
+        at_limit: what gives its limit for all that it reads, whether or not a gradient arrives.
         zero: the value that is zero, where it is one that the call reads.
         rule: where the user's program says what the gradient of the call is, if it does.
         beside: whether the call gives another operand a gradient that is not zero, of more elements than this one.
@@ -75,6 +77,7 @@ class Use(Generic[V, C]):
     inside: Blame[V, C] | None = None
     parts: tuple[Use[V, C], ...] = ()
     factor: Killer | None = None
+    at_limit: Killer | None = None
     zero: V | None = None
     rule: Location = NOWHERE
     beside: bool = False
@@ -268,6 +271,7 @@ class Slopes(Generic[V, C]):
             inside,
             parts,
             factor,
+            look.limit(i, level),
             zero,
             now.rule,
             empty=level is not None and not level.elements,
@@ -438,6 +442,13 @@ class _Look(Generic[V, C]):
         if self.now.blame is not None or self.now.type not in FACTORS:
             return None
         return zero_factor(self._scene(i, 0.0, True))
+
+    def limit(self, i: int, level: Level | None) -> Killer | None:
+        """Return the cause of a zero where a clip gives its limit for all that it reads, by far."""
+        if self.now.type not in LIMITS or level is None or level.largest:
+            return None
+        cause = killer(self._scene(i))
+        return cause if cause.verdict is Verdict.CLIPPED and cause.certain else None
 
     def _scene(self, i: int, strongest: float | None = None, given: bool | None = None) -> ZeroScene:
         now = self.now

@@ -18,6 +18,7 @@ from ..numbers import Numbers
 from .answers import Answer
 from .case import TensorSubject
 from .dropped_results import DroppedResult
+from .flat_values import FlatValue
 from .lost_uses import LostUse
 from .tensor_case import TensorCase
 from .terms import LostTerm
@@ -72,6 +73,10 @@ class StepCase(TensorCase):
     def find_dropped(self) -> list[DroppedResult]:
         cases = (self, *self.siblings)
         return list(dict.fromkeys(dropped for case in cases for dropped in super(StepCase, case).find_dropped()))
+
+    def find_flat_values(self) -> list[FlatValue]:
+        cases = (self, *self.siblings)
+        return list(dict.fromkeys(flat for case in cases for flat in super(StepCase, case).find_flat_values()))
 
     def judge_zeros(self) -> list[Answer]:
         """The findings about this pass alone, where it gave zeros and nothing else."""

@@ -51,6 +51,8 @@ class Aspect(enum.Flag):
     NO_OPERATOR = enum.auto()
     """It is about an optimizer's list or an assignment, and about no operator."""
 
+    FLAT = enum.auto()
+    """An operator is flat where the values are."""
     UNSEEN = enum.auto()
     """Nobody listened: the graph alone says it, and the cause is not in it."""
 
@@ -233,7 +235,7 @@ class Verdict(enum.Enum):
         GradientState.ZERO,
         rule="GT206",
         advice=Advice("a smaller learning rate, another initial bias, or leaky_relu", ("dead relu",)),
-        aspects=Aspect.AT_REST,
+        aspects=Aspect.AT_REST | Aspect.FLAT,
     )
     SATURATED = VerdictRow(
         "zero: saturated",
@@ -241,6 +243,7 @@ class Verdict(enum.Enum):
         GradientState.ZERO,
         rule="GT206",
         advice=Advice("smaller weights or inputs, or a loss on logits", ("saturated",)),
+        aspects=Aspect.FLAT,
     )
     TIMES_ZERO = VerdictRow(
         "zero: multiplied by 0",

@@ -27,6 +27,7 @@ class Killer:
         said: the explanation, with numbers.
         culprit: position among what the call read of the operand that is zero, if that is the cause.
         advice: what would change it, where the case says more than the verdict.
+        certain: whether other values near these would get nothing either.
     """
 
     verdict: Verdict
@@ -34,6 +35,7 @@ class Killer:
     share: float | None = None
     culprit: int | None = None
     advice: str = ""
+    certain: bool = False
 
     @property
     def label(self) -> str:
@@ -134,7 +136,8 @@ def _relu(scene: ZeroScene) -> Killer:
         return Killer(Verdict.CLIPPED, f"every input is outside (0, {top:g})", 100.0)
     inside = f", inputs {_range(x)}" if x is not None else ""
     if dead == 100.0:
-        return Killer(Verdict.DEAD_RELU, f"every output of {scene.type} is 0{inside}", dead)
+        far = _is_far_below(_reach(x, scene), np.size(values))
+        return Killer(Verdict.DEAD_RELU, f"every output of {scene.type} is 0{inside}", dead, certain=far)
     return Killer(
         Verdict.DEAD_RELU,
         f"{dead:.3g} % of the outputs of {scene.type} are 0, where gradients arrive all{inside}",
@@ -150,7 +153,37 @@ def _clip(scene: ZeroScene) -> Killer:
     if low is None:
         low, high = scene.attrs.get("t_min"), scene.attrs.get("t_max")
     limits = f" [{low:g}, {high:g}]" if low is not None and high is not None else " its range"
-    return Killer(Verdict.CLIPPED, f"every input of {scene.type} is outside{limits}: {_range(x)}".rstrip(": "), 100.0)
+    said = f"every input of {scene.type} is outside{limits}: {_range(x)}".rstrip(": ")
+    return Killer(Verdict.CLIPPED, said, 100.0, certain=_is_far(x, low, high))
+
+
+def _reach(x: Any, scene: ZeroScene) -> tuple[float | None, float | None]:
+    """Return the least and the greatest input, as far as they are known."""
+    if x is not None and np.size(x):
+        return float(np.min(x)), float(np.max(x))
+    return scene.reach or (None, None)
+
+
+def _is_far_below(reach: tuple[float | None, float | None], count: int) -> bool:
+    """Return whether several values are all below 0, and nowhere near it for how little they differ."""
+    low, high = reach
+    return low is not None and high is not None and count >= _SEVERAL and -high >= _FAR_OFF * (high - low)
+
+
+_SEVERAL = 16
+"""Elements from which on all of them at their limit are no accident."""
+
+_FAR_OFF = 10.0
+"""Times what values differ by, or are, from which on a limit is out of their reach."""
+
+
+def _is_far(x: Any, low: float | None, high: float | None) -> bool:
+    """Return whether no value is anywhere near the range between two limits."""
+    if x is None or not np.size(x) or not np.isfinite(x).all():
+        return False
+    least, most = float(np.min(x)), float(np.max(x))
+    off = max(-np.inf if low is None else low - most, -np.inf if high is None else least - high)
+    return bool(off >= _FAR_OFF * max(most - least, abs(least), abs(most)))
 
 
 def _explain_saturation(scene: ZeroScene) -> Killer:
@@ -160,13 +193,14 @@ def _explain_saturation(scene: ZeroScene) -> Killer:
             return Killer(Verdict.SATURATED, f"{scene.type} over an axis of one element is constant")
         if out is not None and scene.type == "softmax" and float(np.max(out)) < 1.0:
             return Killer(Verdict.CANCELLED, "the outputs of softmax sum to 1 whatever its inputs are")
-    low, high = (float(np.min(x)), float(np.max(x))) if x is not None and np.size(x) else scene.reach or (None, None)
+    low, high = _reach(x, scene)
     out = out if np.size(out) else None
     facts = [] if out is None else [f"outputs {_range(out)}"]
     facts += [] if low is None else [f"inputs in [{low:.3g}, {high:.3g}]"]
     flat = None if out is None else _FLAT.get(scene.type)
     facts += [] if flat is None or out is None else [f"{_percent(flat(out)):.3g} % of the outputs saturated"]
-    return Killer(Verdict.SATURATED, f"{scene.type} is flat there: {', '.join(facts)}".rstrip(": "))
+    whole = flat is not None and out is not None and np.size(out) >= _SEVERAL and bool(flat(out).all())
+    return Killer(Verdict.SATURATED, f"{scene.type} is flat there: {', '.join(facts)}".rstrip(": "), certain=whole)
 
 
 def _has_one_share(scene: ZeroScene, out: Any) -> bool:
@@ -244,9 +278,8 @@ def _explain_write(scene: ZeroScene) -> Killer:
 
 
 def _steps(scene: ZeroScene) -> Killer:
-    return Killer(
-        Verdict.NON_DIFFERENTIABLE, f"{scene.type} is constant between its steps: its gradient is 0 everywhere"
-    )
+    said = f"{scene.type} is constant between its steps: its gradient is 0 everywhere"
+    return Killer(Verdict.NON_DIFFERENTIABLE, said, certain=True)
 
 
 def _explain_division(scene: ZeroScene) -> Killer:
@@ -291,6 +324,9 @@ FIXED = JOINS | _names("slice strided_slice split unstack unbind")
 
 _BRANCHES = {"select_input": Killer(Verdict.PRUNED, "the result of another branch was taken")}
 
+
+LIMITS = _names("clip brelu")
+"""Operators that give a limit for what is beyond it."""
 
 SHARES = _names("softmax log_softmax softmax_with_cross_entropy")
 """Operators whose results share what there is along an axis."""

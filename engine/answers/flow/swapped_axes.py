@@ -1,0 +1,86 @@
+"""Reshapes that stand where axes are to change places: the sizes are right, and the elements are not.
+
+``x.reshape([b, c, t])`` of a value of shape ``[b, t, c]`` gives what a transpose would give by shape alone. The order
+of the elements stays, so that each row of the result holds parts of several rows. Two uses of that are known and meant:
+the padding that shifts each row by one (relative positions), and steps that are joined, several to one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ...runs.timeline import NOBODY, Entry, Timeline
+from .fact import Fact, FactKind
+from .predictions import downstream
+
+Shape = tuple[int, ...]
+
+
+def find_swapped_axes(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
+    """Yield the reshapes of values that learn whose result has the same sizes in another order, one for each line.
+
+    Args:
+        learned: the numbers of the parameters.
+    """
+    swapped = [(e, shapes) for e in run.entries if (shapes := _swapped_shapes(run, e)) is not None]
+    moving, readers = (downstream(run, learned), _find_readers(run)) if swapped else (set[int](), {})
+    seen = set[object]()
+    for entry, shapes in swapped:
+        place, learns = entry.loc[:1], entry.inputs[0] in moving
+        if learns and place not in seen and not _is_meant(run, entry, shapes, readers):
+            seen.add(place)
+            yield _fact(run, entry, *shapes)
+
+
+def _swapped_shapes(run: Timeline, entry: Entry) -> tuple[Shape, Shape] | None:
+    """Return the shapes before and after, where the one is the other in another order; None otherwise.
+
+    Tables of two axes are left out: samples may be put together anew.
+    """
+    if entry.backward or not entry.type.startswith(("reshape", "view")):
+        return None
+    numbers = (*entry.inputs[:1], *entry.made[:1])
+    arrays = [run.store.get(n) for n in numbers if n in run.store]
+    if len(arrays) != 2:
+        return None
+    before, after = np.shape(arrays[0]), np.shape(arrays[1])
+    is_swapped = len(before) > 2 and sorted(before) == sorted(after) and _long_axes(before) != _long_axes(after)
+    return (before, after) if is_swapped else None
+
+
+def _long_axes(shape: Shape) -> Shape:
+    return tuple([size for size in shape if size > 1])
+
+
+def _find_readers(run: Timeline) -> Mapping[int, Sequence[Entry]]:
+    readers: dict[int, list[Entry]] = {}
+    for entry in run.entries:
+        for number in () if entry.backward else entry.inputs:
+            readers.setdefault(number, []).append(entry)
+    return readers
+
+
+def _is_meant(run: Timeline, entry: Entry, shapes: tuple[Shape, Shape], readers: Mapping[int, Sequence[Entry]]) -> bool:
+    """Return whether a reshape shifts rows that were padded for that, or joins whole steps for a layer."""
+    before, after = shapes
+    maker = run.values[entry.inputs[0]].maker
+    if maker != NOBODY and run.entries[maker].type in _PADDING:
+        return True
+    uses = readers.get(entry.outs[0][1], ())
+    joins = len(before) == 3 and before[0] == after[0] and after[-1] % before[-1] == 0
+    return joins and any(run.values[n].role == "parameter" for use in uses for n in use.inputs)
+
+
+_PADDING = frozenset(("pad", "pad3d", "concat", "cat", "constant_pad_nd"))
+
+
+def _fact(run: Timeline, entry: Entry, before: Shape, after: Shape) -> Fact:
+    torn = math.gcd(before[-1], after[-1]) < min(before[-1], after[-1])
+    what = "parts of several rows" if torn else "several rows, one behind the other"
+    said = (f"the order of the elements stays, so that each row of the result holds {what}",)
+    name = run.values[entry.inputs[0]].name
+    message = f"{entry.name} gives {list(before)} the shape {list(after)}: the axes do not change places"
+    return Fact(FactKind.SWAPPED, name, message, entry.loc, said=said, advice="transpose the axes, then reshape")

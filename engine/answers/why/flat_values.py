@@ -1,0 +1,91 @@
+"""Values that operators give zeros alone, though gradients arrive at these, and the parameters behind learn otherwise.
+
+A dead relu in one branch, a sign of the scores, a clip that holds everything at its limit: what stands before gets
+nothing by this way. Where the parameters get nothing at all, they have answers of their own; here are the others.
+
+Of zeros that the values of one step make, those are left out that another step may not have: a hinge that is fulfilled,
+a ratio that is clipped. What counts is a constant by itself, or one that no value near it would change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Generic
+
+from ...core.records import dataclass
+from ...core.source import Location
+from .reasons import C, Reasons, V
+from .slopes import Slopes, Use
+from .verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class FlatValue:
+    """A value that gets zeros alone.
+
+    Attributes:
+        name: what people call it, or the operator that made it.
+        verdict, label, said, advice: of the operator that gives the zeros.
+        location: the line of that operator.
+        elements: how many it has.
+    """
+
+    name: str
+    verdict: Verdict
+    label: str
+    said: str
+    advice: str
+    location: Location
+    elements: int
+
+
+class FlatValues(Generic[V, C]):
+    """The flat values of one backward pass.
+
+    Args:
+        reasons, slopes: of the pass.
+        trained: the values of the parameters that get gradients.
+    """
+
+    def __init__(self, reasons: Reasons[V, C], slopes: Slopes[V, C], trained: Collection[V]) -> None:
+        self._reasons = reasons
+        self._slopes = slopes
+        self._trained = trained
+
+    def find(self) -> list[FlatValue]:
+        """Return the flat values, one for each line, in the order of the pass."""
+        found: dict[Location, FlatValue] = {}
+        uses = list(self._flat_uses())
+        held = self._values_behind_trained() if uses else set[V]()
+        for value, use in uses:
+            if value in held and value not in self._trained:
+                flat = self._describe(value, use)
+                found.setdefault(flat.location, flat)
+        return list(found.values())
+
+    def _flat_uses(self) -> Iterator[tuple[V, Use[V, C]]]:
+        """Yield the values of which no use gives a gradient, each with the use that makes it zero for certain."""
+        for value, uses in self._slopes.uses.items():
+            cause = next((u for u in uses if _is_certain(u)), None)
+            if cause is not None and all(u.dead for u in uses):
+                yield value, cause
+
+    def _values_behind_trained(self) -> set[V]:
+        """Return the trained parameters and all that is computed from them."""
+        held = set(self._trained)
+        for _, read, written in reversed(list(self._reasons.flow.links())):
+            if not held.isdisjoint(read):
+                held.update(written)
+        return held
+
+    def _describe(self, value: V, use: Use[V, C]) -> FlatValue:
+        flow, killer, level = self._reasons.flow, use.killer, use.level
+        assert killer is not None
+        elements = 0 if level is None else level.elements
+        place = flow.call_line(use.call)
+        return FlatValue(flow.name(value), killer.verdict, killer.label, killer.said, killer.advice, place, elements)
+
+
+def _is_certain(use: Use[V, C]) -> bool:
+    """Return whether a use gives zeros that other values near these would not change."""
+    return use.killer is not None and use.level is not None and use.killer.certain
