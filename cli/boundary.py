@@ -10,7 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, TextIO
 
 import click
@@ -53,7 +53,7 @@ def overdue() -> int:
 def _run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
     try:
         _forget_differences()
-        with _raise_on_sigterm(), _warnings(), nullcontext() if _asks_often(arguments) else command_scope():
+        with _raise_on_sigterm(), _warnings(), _scope(arguments):
             result = command()
         return result if isinstance(result, int) else errors.CLEAN
     except click.UsageError as error:
@@ -84,8 +84,11 @@ _ASKING_OFTEN = ("diff", "report", "sweep")
 """Commands that run a file as often as their users say."""
 
 
-def _asks_often(arguments: Sequence[str]) -> bool:
-    return bool(arguments) and arguments[0] in _ASKING_OFTEN
+def _scope(arguments: Sequence[str]) -> AbstractContextManager[None]:
+    """Return the context of one command, which says on stderr that a file runs again."""
+    if arguments and arguments[0] in _ASKING_OFTEN:
+        return nullcontext()
+    return command_scope() if {"-q", "--quiet"} & {*arguments} else command_scope(_write)
 
 
 @contextmanager

@@ -23,9 +23,6 @@ from .finding import Finding, Spot
 from .rule import Rule
 from .selection import Selection
 
-UNLOADED = "GT903"
-"""The code of what is found where a model cannot be asked at all; :mod:`.rules.unloaded` describes it."""
-
 BACKWARD_FAILS = "GT108"
 """The code of an error in backward that explains itself; the other answers do not come to an end after it."""
 
@@ -179,7 +176,7 @@ def _weigh(finding: Finding, selection: Selection) -> Finding:
 
 
 def _load_failure(name: str, error: CommandError | GradtoolError) -> Finding:
-    rule = rules.every()[UNLOADED]
+    rule = rules.every()[failures.UNLOADED]
     cause = error.__cause__ if isinstance(error, ModelError) and error.__cause__ is not None else error
     users = isinstance(error, (ModelError, GradtoolError))
     spot = Spot.locate(error_line(cause)) if users else None

@@ -22,7 +22,7 @@ from ..kinds.model import Model
 from ..kinds.other_losses import Other
 from ..kinds.watched_extent import WatchedPart
 from ..questions.first_steps import FirstSteps, one_batch
-from ..questions.gradcheck import Comparison, Gradcheck
+from ..questions.gradcheck import Comparison, Gradcheck, holds_meant
 from ..questions.growing import Growing
 from ..questions.influence import Influences
 from ..questions.nan import Births
@@ -31,6 +31,7 @@ from ..questions.saved import Kept
 from ..questions.stats import Sizes
 from ..questions.why import Opened, Verdicts, Why, case_in, open_case
 from ..request.request import Request
+from ..script import effects
 from ..script.script_state import Loaded
 from .drift import drift
 from .finding import Finding
@@ -206,7 +207,7 @@ class Evidence:
         if self.run.reads_loss("verdicts", request):
             return self.run.read_loss("verdicts", request, judge)
         self._close_before_another_run()
-        with open_case(request, asked, self) as case:
+        with _run_for(request), open_case(request, asked, self) as case:
             answers = self._judge(case, asked)
             if case.model is not None and case.model.computes_while_loading:
                 self._size(request, case.model)
@@ -240,7 +241,8 @@ class Evidence:
         run = self.run
         if run.reads_loss("comparison", request):
             return run.read_loss("comparison", request, lambda left: asked.answer(run.model_of(request), self))
-        return asked.ask(request, self)
+        with _run_for(request):
+            return asked.ask(request, self)
 
     @cached_property
     def others(self) -> list[OtherLoss]:
@@ -324,7 +326,8 @@ class Evidence:
     @cached_property
     def sizes_again(self) -> Sizes:
         """The same, of another run."""
-        return self._sizes(self.request)
+        with effects.run_because("the gradients of two runs are compared"):
+            return self._sizes(self.request)
 
     def _sizes(self, request: Request) -> Sizes:
         self._close_before_another_run()
@@ -332,9 +335,13 @@ class Evidence:
 
     @cached_property
     def comparison(self) -> Comparison:
-        """Gradients beside differences of the loss."""
+        """Gradients beside differences of the loss, of the pass that the run has recorded."""
+        run, asked = self.run, Gradcheck(feed=self.feed)
+        # The influences were recorded already, with all that a comparison needs: the file need not run for it again.
+        if not run.closed and (self.request.backward is None and holds_meant(run.left)):
+            return self._read("comparison", lambda left: asked.compare_recorded(left, run.request, run.recorder, self))
         self._close_before_another_run()
-        return Gradcheck(feed=self.feed).ask(self.request, self)
+        return asked.ask(self.request, self)
 
     @cached_property
     def frozen_and_listed(self) -> list[FrozenList]:
@@ -485,6 +492,11 @@ class Evidence:
                     f"the flow of information ({', '.join(codes)}) to what is predicted: {why}; "
                     "gradtool flow asks which value depends on which"
                 )
+
+
+def _run_for(request: Request) -> contextlib.AbstractContextManager[object]:
+    """Inside, a file runs for one of its passes alone."""
+    return effects.run_because(f"the graph of backward pass {request.backward} is gone when the file ends")
 
 
 class _UpToAStep:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..core.command_errors import CommandError
@@ -11,10 +11,14 @@ from ..core.errors import GradtoolError
 from . import rules
 from .finding import Finding
 from .report import UNCHECKED
-from .rule import Rule
+from .rule import Rule, find_nothing
 
 if TYPE_CHECKING:
     from .evidence import Evidence
+
+
+UNLOADED = "GT903"
+"""The code of what is found where a model cannot be asked at all; :mod:`.rules.unloaded` describes it."""
 
 
 class NotApplicable(CommandError):
@@ -40,13 +44,37 @@ def keep_going(rule: Rule, evidence: Evidence) -> Iterator[None]:
         evidence.note_failure(rule.code, error)
 
 
-def findings(evidence: Evidence, chosen: Iterable[Rule]) -> list[Finding]:
-    """Return one finding for each error that rules have raised; none where GT901 is not chosen."""
+def findings(evidence: Evidence, chosen: Sequence[Rule]) -> list[Finding]:
+    """Return one finding for each error that rules have raised, where GT901 is chosen.
+
+    Where no rule could answer, the model has not been checked, whatever is chosen: that is an error.
+    """
+    if _is_unanswered(evidence, chosen):
+        return [_report_unanswered(evidence)]
     if all(rule.code != UNCHECKED for rule in chosen):
         return []
     rule = rules.every()[UNCHECKED]
-    told = [f"{_rule_names(codes)}: {why}" for why, codes in evidence.failures.items()]
-    return [Finding(rule.code, rule.name, rule.severity, evidence.name, "", text, None) for text in told]
+    return [Finding(rule.code, rule.name, rule.severity, evidence.name, "", text, None) for text in _errors(evidence)]
+
+
+def _is_unanswered(evidence: Evidence, chosen: Iterable[Rule]) -> bool:
+    """Return whether each rule that looks at the model has raised."""
+    raised = {code for codes in evidence.failures.values() for code in codes}
+    # Rules that others find something for, and GT901 itself, look at nothing: their silence is no answer.
+    looking = {rule.code for rule in chosen if rule.look is not find_nothing} - {UNCHECKED}
+    return bool(looking) and looking <= raised
+
+
+def _report_unanswered(evidence: Evidence) -> Finding:
+    """Return the finding about a model that no rule could look at."""
+    rule = rules.every()[UNLOADED]
+    message = "no rule could answer: every one that looks at the model failed"
+    return Finding(rule.code, rule.name, rule.severity, evidence.name, "", message, None, (), tuple(_errors(evidence)))
+
+
+def _errors(evidence: Evidence) -> list[str]:
+    """Return each error that was raised, after the rules that raised it."""
+    return [f"{_rule_names(codes)}: {why}" for why, codes in evidence.failures.items()]
 
 
 def _rule_names(codes: Iterable[str]) -> str:

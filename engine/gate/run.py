@@ -22,6 +22,7 @@ from ..questions.over_time import Listening, OverTime, Training
 from ..questions.saved import Kept, Saved
 from ..questions.why import Why
 from ..request.request import Request
+from ..runs.recorder import Recorder
 from ..script import model_output
 from ..script.script_state import Loaded
 
@@ -61,6 +62,7 @@ class Run:
     Attributes:
         request: with what the readers need.
         left: what the file left behind.
+        recorder: holds its last pass.
         error: what the file raised.
         closed: whether nothing can be read any more.
         scope: how much of it was seen.
@@ -75,11 +77,12 @@ class Run:
     def __init__(self, request: Request, feed: str | None, notes: Notes) -> None:
         self.request = Why(feed=feed).adapt(request)
         with ExitStack() as stack:
+            self.recorder = Recorder()
             self.readers = Readers(
                 stack.enter_context(Nan(feed=feed).listen(self.request)),
                 stack.enter_context(watch_first_steps()),
                 stack.enter_context(Saved(feed=feed).listen(self.request)),
-                stack.enter_context(Influence(feed=feed).record(self.request)),
+                stack.enter_context(Influence(feed=feed).record(self.request, self.recorder)),
                 stack.enter_context(Listening()),
             )
             growing = stack.enter_context(watch_growth())

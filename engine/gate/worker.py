@@ -16,7 +16,7 @@ import warnings
 from typing import Any, BinaryIO
 
 from ..kernels import choice
-from ..script import streams
+from ..script import effects, streams
 from ..script.imports import guard_imports
 from ..script.processes import READY
 from . import checking, preloading
@@ -117,9 +117,14 @@ def _carry_out(line: bytes) -> dict[str, Any]:
 
     try:
         job = json.loads(line)
-        return {"status": "checked", "result": checking.check_and_record(Job.read(job)).data()}
+        with effects.command_scope(_say):
+            return {"status": "checked", "result": checking.check_and_record(Job.read(job)).data()}
     except Exception:
         return {"status": "failed", "error": traceback.format_exc()}
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def _output_tail(printed: BinaryIO | Any) -> str:

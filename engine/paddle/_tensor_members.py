@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool.engine.core import watch
 from gradtool.engine.core.errors import ShapeError, UnsupportedError
 from gradtool.engine.core.spec import DType
 from gradtool.engine.core.spec import dtype as dtype_of
@@ -125,7 +126,9 @@ def _stride(self: Tensor, dim: int | None = None) -> Any:
 
 
 def _data_ptr(self: Tensor) -> int:
-    """The address of the first element."""
+    """The address of the first element, where a program may write what nobody hears of."""
+    if watch.noting:
+        watch.note(watch.Lent(self, "data_ptr"))
     return int(self.array.ctypes.data)
 
 

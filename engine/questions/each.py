@@ -12,6 +12,7 @@ from ..core.notes import SILENT, Notes
 from ..core.progress import count
 from ..kinds.passes import LineOfCalls
 from ..request.request import Request
+from ..script import effects
 from .calls import distinct
 from .question import Question
 
@@ -31,6 +32,8 @@ def answers(
     """
     for line in count("distinct backward passes", distinct(request, notes)):
         try:
-            yield line, question.ask(replace(request, backward=str(line.last)), notes)
+            with effects.run_because("--backward each asks about one pass after the other"):
+                answer = question.ask(replace(request, backward=str(line.last)), notes)
+            yield line, answer
         except (CommandError, GradtoolError) as error:
             yield line, error

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..answers.flow.fact import Fact, FactKind
+from ..answers.flow.slips import find_slips
 from ..core import watch
 from ..runs import of_tape
 from ..runs.calls import flat
@@ -20,8 +21,9 @@ Look = Callable[[Timeline, list[str]], Iterator[Fact]]
 class EarlierPasses:
     """Looks at each pass that does something new, before the recorder forgets it.
 
-    New is an operator at a line where no pass had it, or one that reads other numbers of dimensions there: a hundred
-    equal steps cost one look. The last pass is not looked at here: the recorder still has it when the file is over.
+    New is an operator at a line where no pass had it, one that reads other numbers of dimensions there, or a loss
+    whose label stands in the data of this batch: a hundred equal steps cost one look. The last pass is not looked at
+    here: the recorder still has it when the file is over.
 
     Args:
         look: looks at one pass.
@@ -36,15 +38,18 @@ class EarlierPasses:
         self.unchecked: list[str] = []
         self._look = look
         self._known: set[tuple[str, int, tuple[int, ...]]] = set()
+        self._slipped: set[int] = set()
 
     def __call__(self, recorder: Recorder) -> None:
         """Look at the pass that the recorder is about to forget."""
         work = recorder.last
         if work is None or not work.done:
             return
-        before = len(self._known)
+        before = len(self._known), len(self._slipped)
         self._known.update(_places(recorder))
-        if len(self._known) == before:
+        # One look for each loss that a label slips to, however many batches it does so in.
+        self._slipped.update(map(id, find_slips(recorder.calls_before_pass, recorder.store.get)))
+        if (len(self._known), len(self._slipped)) == before:
             return
         step = recorder.passes
         try:

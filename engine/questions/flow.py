@@ -23,7 +23,7 @@ from ..request.options import Debug
 from ..request.request import Request
 from ..runs.branch import Branch
 from ..runs.recorder import Recorder
-from ..runs.timeline import NOBODY, Timeline
+from ..runs.timeline import NOBODY, Timeline, is_made_up
 from .question import Question
 
 _MOST = 200
@@ -110,12 +110,9 @@ def _name(run: Timeline, recorder: Recorder, calls: LayerCalls) -> None:
                 taken.add(name)
                 value = run.values[number]
                 value.names = (*value.names, name)
-                if re.fullmatch(_MADE_UP, value.name):
+                if is_made_up(value.name):
                     value.name = name
     run.__dict__.pop("_values_by_name", None)
-
-
-_MADE_UP = r"[\w.]*\.c?\d+|(eager_tmp|result)_\d+"
 
 
 def _loss(run: Timeline, model: Model) -> Part:

@@ -20,6 +20,7 @@ from ..request.options import Debug
 from ..request.request import Request
 from ..runs.recorder import Recorder
 from ..runs.timeline import Timeline
+from ..script import effects
 from ..script.script_state import Loaded
 from .calls import number_of
 from .question import Question
@@ -58,12 +59,22 @@ class Gradcheck(Question[Comparison]):
         recorder = Recorder(which=number_of(request))
         request = self.adapt(request)
         with recorder.record(), loader.run_model(request, notes) as left, watch.pause_watchers():
-            meant = left.calls.target_pass() if request.backward is None else None
-            if meant is None or meant is left.calls.swept[-1]:
-                model = opening.model_in(left, request)
-                return self._compare(model, recorder, notes, lambda: self._record_pass(model, left, request, recorder))
-        # What was recorded is the last pass, of paddle.grad, and what is asked about is another one.
-        return self.ask(replace(request, backward=str(meant.number)), notes)
+            if request.backward is not None or holds_meant(left):
+                return self.compare_recorded(left, request, recorder, notes)
+            meant = left.calls.target_pass()
+        assert meant is not None
+        with effects.run_because("what was recorded is its last pass, of a call of grad, and another one is meant"):
+            return self.ask(replace(request, backward=str(meant.number)), notes)
+
+    def compare_recorded(self, left: Loaded, request: Request, recorder: Recorder, notes: Notes = SILENT) -> Comparison:
+        """Return the comparison for a file that a recorder listened to.
+
+        Args:
+            left: what the file left behind, while its model is open.
+            recorder: has recorded the pass that is meant.
+        """
+        model = opening.model_in(left, request)
+        return self._compare(model, recorder, notes, lambda: self._record_pass(model, left, request, recorder))
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Comparison:
         """The comparison for a program; a model of dynamic mode has to be recorded while it is loaded."""
@@ -90,6 +101,12 @@ class Gradcheck(Question[Comparison]):
         _say_what_is_lost(model, [e for e in story.wrong if not e.suspect])
         about = replace(model.about, others=[*model.about.others, *model.about.together], together=())
         return Comparison(about, story)
+
+
+def holds_meant(left: Loaded) -> bool:
+    """Return whether the last pass of a file, which a recorder holds, is the one that is meant."""
+    meant = left.calls.target_pass()
+    return meant is None or meant is left.calls.swept[-1]
 
 
 def _acquit(model: Model, wrong: Sequence[LeafCheck]) -> None:

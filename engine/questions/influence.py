@@ -51,14 +51,18 @@ class Influence(Question[Influences]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Influences:
         """As in the base; calls of layers are noted while the file runs."""
-        with self.record(request) as answer, loader.run_model(request, notes) as left:
+        with self.record(request, Recorder()) as answer, loader.run_model(request, notes) as left:
             return answer(left, notes)
 
     @contextlib.contextmanager
-    def record(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Influences]]:
-        """Record the file that runs inside; yield the function that answers while its model is open."""
+    def record(self, request: Request, recorder: Recorder) -> Iterator[Callable[[Loaded, Notes], Influences]]:
+        """Record the file that runs inside; yield the function that answers while its model is open.
+
+        Args:
+            recorder: a new one, which holds the last pass when the file is over.
+        """
         earlier = EarlierPasses(_look_at_earlier)
-        recorder = Recorder(forgetting=earlier)
+        recorder.forgetting = earlier
         calls = LayerCalls(recorder)
         with recorder.record(), watch.watch(None, recorder.note_lent), calls.note_calls():
             yield lambda left, notes: self._answer_run(left, request, recorder, calls, earlier)

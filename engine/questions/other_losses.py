@@ -15,7 +15,7 @@ from ..kinds.passes import others
 from ..loading import loader, opening
 from ..loading.snapshots import restore_programs
 from ..request.request import Request
-from ..script import model_output
+from ..script import effects, model_output
 from ..script.script_state import Loaded
 from .why import Verdicts, Why, case_in
 
@@ -62,7 +62,8 @@ class OtherLosses:
             answer = self._known.get(other.number)
             if answer is None:
                 try:
-                    answer = self._why.ask(self._make_request(other), notes)
+                    with effects.run_because(f"the graph of another loss, {other.loss}, is gone when the file ends"):
+                        answer = self._why.ask(self._make_request(other), notes)
                 except (CommandError, GradtoolError) as error:
                     answer = error
             if isinstance(answer, Verdicts):

@@ -10,6 +10,7 @@ from ..core.command_errors import CommandError
 from ..core.notes import SILENT
 from ..core.vocabulary import say
 from ..request.request import Request
+from ..script import effects
 from .why import Why, open_case
 
 
@@ -31,7 +32,10 @@ def prove(answer: Answer, request: Request, asked: Why) -> Answer:
     if answer.verdict is Verdict.NO_GRAD_SET:
         changed = dataclasses.replace(changed, no_grad=())
     try:
-        with open_case(again, changed, SILENT, lambda model: model.mend(answer)) as mended:
+        with (
+            effects.run_because("--prove takes out what cuts a gradient off"),
+            open_case(again, changed, SILENT, lambda model: model.mend(answer)) as mended,
+        ):
             if mended.case is None:
                 raise CommandError(f"{mended.about.name} raised")
             now = mended.case.answer(mended.case.subjects()[0])

@@ -41,9 +41,9 @@ class Recorder(Numbering):
         budget: bytes of values to hold, beside those of leaves; None for no limit.
         which: the number of the backward pass to record, from 1; None for the last one.
         until: asked after each pass whether it is the one to record; see :mod:`.firing`.
-        forgetting: called with the recorder before it forgets a pass, in the script that runs.
 
     Attributes:
+        forgetting: called with the recorder before it forgets a pass, in the script that runs.
         closed: whether the pass to record is over.
     """
 
@@ -52,12 +52,11 @@ class Recorder(Numbering):
         budget: int | None = None,
         which: int | None = None,
         until: Callable[[Recorder], bool] | None = None,
-        forgetting: Callable[[Recorder], None] | None = None,
     ) -> None:
         super().__init__(budget)
         self.which = which
         self.until = until
-        self._forgetting = forgetting
+        self.forgetting: Callable[[Recorder], None] | None = None
         self.closed = False
         self._log: list[Any] = []
         self._waiting = 0
@@ -236,8 +235,8 @@ class Recorder(Numbering):
             if self._ended_at:
                 self._settle(self._ended_at)
             if not any(t.node is not None and t.node.freed is not None for t in event.roots):
-                if self._forgetting is not None and self._last is not None:
-                    self._forgetting(self)
+                if self.forgetting is not None and self._last is not None:
+                    self.forgetting(self)
                 self._forget()  # a graph that was freed and is gone through again is shown whole when that fails
             self.passes += 1
             self._begun_at = len(self._calls) + sum(type(e) is watch.Computed for e in self._log)

@@ -6,6 +6,7 @@ function: any value can be computed again from those before it, which is what re
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
@@ -215,3 +216,12 @@ class Timeline:
             summands.append(added)
         yield number
         yield from reversed(summands)
+
+
+def is_made_up(name: str) -> bool:
+    """Return whether nobody but gradtool has given a value its name.
+
+    >>> is_made_up("slice.c0"), is_made_up("eager_tmp_3"), is_made_up("net.weight")
+    (True, True, False)
+    """
+    return not name or re.fullmatch(r"[\w.]*\.c?\d+|(eager_tmp|result)_\d+", name) is not None

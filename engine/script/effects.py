@@ -1,15 +1,15 @@
-"""Effects of a model file beyond its own memory, which forbid that a command runs it a second time.
+"""A second run of a model file in one command: announced, or refused where the first one had effects.
 
-A command may run a file again, to prove an answer or with other seeds. Processes that the file starts, ports that it
-listens at, and files that it writes with ``--write`` would be there twice.
+A command may run a file again, to prove an answer or with other seeds: it says so, and why. Processes that the file
+starts, ports that it listens at, and files that it writes with ``--write`` would be there twice.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from types import FrameType
@@ -18,6 +18,7 @@ from typing import Any, Final
 from ..core import audit
 from ..core.cache_folders import is_in_cache
 from ..core.command_errors import CommandError
+from ..core.scoped_variables import set_inside
 
 _PROCESSES: Final = "starts processes"
 
@@ -41,32 +42,61 @@ _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _noted: ContextVar[dict[str, dict[str, None]] | None] = ContextVar("gradtool_effects", default=None)
 """By file, its effects in this command, the first one first; None where somebody asked for every run himself."""
 
+_again: ContextVar[tuple[Callable[[str], None], dict[tuple[str, str], None]]] = ContextVar("gradtool_runs_again")
+"""Who hears of another run of a file, and which files have run for which reasons."""
+
+_reason: ContextVar[str] = ContextVar("gradtool_reason_to_run", default="one of its answers needs a run of its own")
+"""Why a file runs now, if it has run before."""
+
 _watched: ContextVar[tuple[str, bool] | None] = ContextVar("gradtool_effects_watched", default=None)
 """The file that runs, and whether what it writes stays."""
 
 
+def _nobody(text: str) -> None:
+    """Hear of nothing."""
+
+
 @contextmanager
-def command_scope() -> Iterator[None]:
-    """Inside, one command runs, and none of its files runs again after an effect."""
-    token = _noted.set({})
+def command_scope(announce: Callable[[str], None] = _nobody) -> Iterator[None]:
+    """Inside, one command runs; none of its files runs again after an effect, nor without a word.
+
+    Args:
+        announce: receives the sentence about a file that runs again, once for each reason.
+    """
+    token, again = _noted.set({}), _again.set((announce, {}))
     try:
         yield
     finally:
+        _again.reset(again)
         _noted.reset(token)
 
 
-def refuse_again(file: str, name: str) -> None:
-    """Refuse to run a file that had an effect when this command ran it.
+def run_because(reason: str) -> AbstractContextManager[object]:
+    """Inside, a file that has run before runs again for this reason."""
+    return set_inside(_reason, reason)
+
+
+def begin_run(file: str, name: str) -> None:
+    """Announce that a file runs again in this command; refuse that where it had an effect.
 
     Raises:
         CommandError: it had one.
     """
-    effects = (_noted.get() or {}).get(file)
+    noted = _noted.get()
+    if noted is None:
+        return
+    effects = noted.get(file)
     if effects:
         raise CommandError(
             f"{name} {next(iter(effects))}, so it is not run a second time",
             "put what does that under a condition, and run the command on the rest",
         )
+    # A command with a hundred passes says it once for each reason, not a hundred times.
+    announce, runs = _again.get()
+    has_run, reason = any(known == file for known, _ in runs), _reason.get()
+    if has_run and (file, reason) not in runs:
+        announce(f"{name} runs again: {reason}")
+    runs[file, reason if has_run else ""] = None
 
 
 def starts_processes(file: str) -> bool:

@@ -96,3 +96,68 @@ def test_a_look_that_raises_leaves_the_script_alone(tmp_path: Path, monkeypatch:
     told = findings(Request(str(tmp_path / "model.py")), "model.py", Selection())
     assert "GT209" in {f.code for f in told}
     assert any("backward pass 1: ValueError: a fault" in f.message + " ".join(f.explanation) for f in told)
+
+
+BATCHES = """\
+import paddle
+import paddle.nn.functional as F
+paddle.seed(0)
+net = paddle.nn.Linear(5, 2)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+data, labels = paddle.rand([6, 64, 5]), paddle.randint(0, 2, [6, 64])
+{slip}
+for step in range(6):
+    x, y = {x}, labels[step]
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+CHOICES = {
+    "slice": "data[step]",
+    "copy": "paddle.to_tensor(data[step].numpy())",
+    "gather": "paddle.gather(data, paddle.to_tensor([step]))[0]",
+    "stack": "paddle.stack([data[step, i] for i in range(64)])",
+    "concat": "paddle.concat([data[step, :32], data[step, 32:]])",
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("batch", "step"), [(0, 1), (2, 3), (5, 0)])
+def test_a_label_in_the_data_of_one_batch_alone_is_found(tmp_path: Path, choice: str, batch: int, step: int) -> None:
+    slip = f"data[{batch}, :, 3] = labels[{batch}].astype('float32')"
+    text = BATCHES.format(slip=slip, x=CHOICES[choice])
+    assert [s for _, s in found(tmp_path, text, "GT605")] == [step]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_data_without_labels_is_looked_at_in_no_further_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, choice: str
+) -> None:
+    runs: list[Timeline] = []
+    look = influence._look_at_earlier
+    monkeypatch.setattr(
+        influence, "_look_at_earlier", lambda run, unchecked: (runs.append(run), look(run, unchecked))[1]
+    )
+    assert found(tmp_path, BATCHES.format(slip="pass", x=CHOICES[choice]), "GT605") == []
+    assert len(runs) == 1
+
+
+def test_the_next_step_that_stands_in_one_batch_alone_is_found(tmp_path: Path) -> None:
+    text = """\
+import paddle
+import paddle.nn.functional as F
+paddle.seed(0)
+table, mix, head = paddle.nn.Embedding(9, 8), paddle.nn.Linear(12, 12), paddle.nn.Linear(8, 9)
+opt = paddle.optimizer.SGD(0.1, parameters=[*table.parameters(), *mix.parameters(), *head.parameters()])
+data, labels = paddle.randint(0, 9, [5, 6, 12]), paddle.randint(0, 9, [5, 6, 12])
+labels[2, :, :-1] = data[2, :, 1:]
+for step in range(5):
+    x, y = data[step], labels[step]
+    seen = mix(table(x).transpose([0, 2, 1])).transpose([0, 2, 1])
+    loss = F.cross_entropy(head(seen).reshape([-1, 9]), y.reshape([-1]))
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+    assert [s for _, s in found(tmp_path, text, "GT602")] == [3]

@@ -55,7 +55,7 @@ def raising(code, monkeypatch, error):
 @pytest.mark.parametrize("code", [code for code, rule in RULES.items() if not rule.golden])
 def test_each_rule_that_raises_costs_itself_alone(code, evidence, monkeypatch):
     raising(code, monkeypatch, IndexError("tuple index out of range"))
-    selected = tuple(dict.fromkeys(["GT103", code, "GT901"]))
+    selected = tuple(dict.fromkeys(["GT103", "GT201", code, "GT901"]))
     found = judge_evidence(evidence, Selection(select=selected))
     told = [f for f in found if f.code == "GT901" and f.message.startswith(f"{code}: ")]
     assert [f.message for f in told] == [f"{code}: gradtool itself failed there: IndexError: tuple index out of range"]
@@ -89,3 +89,38 @@ def test_the_example_of_a_file_that_raises_stays_one_finding(tmp_path):
     file = tmp_path / "raises.py"
     file.write_text("import paddle\nraise ValueError('no data')\n", encoding="utf-8")
     assert [f.code for f in findings(Request(str(file)), "raises.py", Selection())] == ["GT903"]
+
+
+@pytest.mark.parametrize("chosen", [("GT103",), ("GT103", "GT901"), ("GT103", "GT201")])
+def test_a_model_that_no_rule_could_look_at_is_an_error(evidence, monkeypatch, chosen):
+    table = dict(rules.really())
+    for code in chosen:
+        if code != "GT901":
+            table[code] = replace(table[code], look=_fail)
+    monkeypatch.setattr(rules, "every", lambda: table)
+    monkeypatch.setattr(rules, "_match", lambda s: tuple(r for r in table.values() if r.code == s))
+    (found,) = judge_evidence(evidence, Selection(select=chosen))
+    assert (found.code, found.severity.name) == ("GT903", "ERROR")
+    assert found.message == "no rule could answer: every one that looks at the model failed"
+    codes = ", ".join(code for code in chosen if code != "GT901")
+    assert found.explanation == (f"{codes}: gradtool itself failed there: IndexError: tuple index out of range",)
+
+
+def _fail(evidence, options):
+    raise IndexError("tuple index out of range")
+    yield
+
+
+def test_check_fails_where_no_rule_could_answer(tmp_path, monkeypatch, capsys):
+    from gradtool.cli.main import main
+
+    (tmp_path / "train.py").write_text(BROKEN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    table = {code: replace(rule, look=_fail) for code, rule in rules.really().items()}
+    monkeypatch.setattr(rules, "every", lambda: table)
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "train.py", "--no-cache"])
+    said = capsys.readouterr().out
+    assert ended.value.code == 1
+    assert "GT903 not-loaded · error: no rule could answer: every one that looks at the model failed" in said
+    assert "gradtool itself failed there: IndexError: tuple index out of range" in said

@@ -14,6 +14,8 @@ from gradtool.engine.request.request import Request
 pytestmark = pytest.mark.usefixtures("no_rule_raises")
 
 BEGIN = """\
+import ctypes
+
 import numpy as np
 import paddle
 from paddle.autograd import PyLayer
@@ -66,6 +68,16 @@ CHANGED = {
         "elementwise_mul",
         4,
     ),
+    "at an address": (
+        "y = w.exp()\nloss = y.sum()\nctypes.memset(y.data_ptr(), 0, 8)\nloss.backward()",
+        "exp",
+        2,
+    ),
+    "at an address of an operand": (
+        "at = x.data_ptr()\nloss = (w * x).sum()\nctypes.memset(at, 0, 12)\nloss.backward()",
+        "elementwise_mul",
+        3,
+    ),
     "by the user's own operator": (
         "y = w * 1\nloss = Square.apply(y).sum()\nnp.from_dlpack(y.detach())[0] = 3\nloss.backward()",
         "PyLayer_Square",
@@ -80,6 +92,7 @@ UNCHANGED = {
     "what no gradient reads": "loss = (w + x).sum()\nbuffer[:] = 0\nloss.backward()",
     "of what takes no gradient": "y = (w * w).detach()\nloss = (w * 2).sum() + (y * y).sum()\n"
     "np.from_dlpack(y)[0] = 3\nloss.backward()",
+    "addresses that are compared": "assert w.data_ptr() != x.data_ptr()\nloss = (w * x).sum()\nloss.backward()",
     "a copy": "y = w.exp()\nloss = y.sum()\ny.numpy()[0] = 5\nnp.asarray(y)[0] = 5\nloss.backward()",
 }
 

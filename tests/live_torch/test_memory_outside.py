@@ -11,6 +11,8 @@ from gradtool.engine.gate.selection import Selection
 from gradtool.engine.request.request import Request
 
 BEGIN = """\
+import ctypes
+
 import numpy as np
 import torch
 
@@ -33,6 +35,19 @@ CHANGED = {
     "buffer[:] = 0; loss.backward()",
     "frombuffer": "raw = bytearray(12); y = torch.frombuffer(raw, dtype=torch.float32); loss = (w * y).sum()\n"
     "raw[:] = bytes(range(12)); loss.backward()",
+    "storage": "y = w.exp(); loss = y.sum(); y.untyped_storage().fill_(0); loss.backward()",
+    "an element of a storage": "y = w.exp(); loss = y.sum(); y.untyped_storage()[3] = 7; loss.backward()",
+    "storage that is held": "y = w * 1; s = y.untyped_storage(); loss = (y * y).sum(); s.fill_(0); loss.backward()",
+    "address": "y = w.exp(); loss = y.sum(); ctypes.memset(y.data_ptr(), 0, 12); loss.backward()",
+    "address of a view": "y = w.exp(); loss = y.sum(); ctypes.memset(y.detach()[1:].data_ptr(), 0, 8); loss.backward()",
+    "from_address": "y = w.exp(); loss = y.sum()\n"
+    "(ctypes.c_float * 3).from_address(y.data_ptr())[1] = 4; loss.backward()",
+    "address of a storage": "y = w.exp(); loss = y.sum(); ctypes.memset(y.untyped_storage().data_ptr(), 0, 12)\n"
+    "loss.backward()",
+    "address before it is read": "at = x.untyped_storage().data_ptr(); loss = (w * x).sum(); ctypes.memset(at, 0, 12)\n"
+    "loss.backward()",
+    "address before set_": "y = torch.empty(0); y.set_(x.untyped_storage()); loss = (w * y).sum()\n"
+    "ctypes.memset(x.data_ptr(), 0, 12); loss.backward()",
     "of a Function": "class Square(torch.autograd.Function):\n"
     "    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n        return x * x\n"
     "    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        return 2 * x * g\n"
@@ -43,6 +58,10 @@ UNCHANGED = {
     "after backward": "for i in range(3):\n    loss = (x * w).sum(); loss.backward(); x.numpy()[:] = i",
     "before forward": "a = x.numpy()\nfor i in range(3):\n    a[:] = i; loss = (x * w).sum(); loss.backward()",
     "what no gradient reads": "loss = (x * w).sum(); w.detach().numpy()[0] = 9; loss.backward()",
+    "addresses compared": "net, tied = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3); tied.weight = net.weight\n"
+    "for i in range(3):\n    assert tied.weight.data_ptr() == net.weight.data_ptr()\n"
+    "    loss = tied(net(x)).square().sum(); loss.backward(); net.weight.data -= 0.1 * net.weight.grad",
+    "sizes of storages": "y = w.exp(); assert y.untyped_storage().nbytes() == 12; loss = y.sum(); loss.backward()",
     "running statistics": "net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))\n"
     "for i in range(3):\n    y = torch.from_numpy(buffer); loss = net(y).square().mean() + net(y).abs().mean()\n"
     "    loss.backward(); [b.numpy() for b in net.buffers()]; buffer[:] = np.random.rand(4, 3)",

@@ -59,6 +59,17 @@ def test_who_asks_for_every_run_gets_it(write):
     run(write(STARTS))
 
 
+def test_another_run_is_announced_once_for_each_reason(write):
+    said = []
+    path = write("")
+    with effects.command_scope(said.append):
+        run(path, 3)
+        with effects.run_because("other seeds"):
+            run(path, 2)
+    first = "train.py runs again: one of its answers needs a run of its own"
+    assert said == [first, "train.py runs again: other seeds"]
+
+
 def test_another_command_runs_it_again(write):
     path = write(STARTS)
     for _ in range(2):

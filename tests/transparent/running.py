@@ -27,6 +27,9 @@ QUESTIONS: Mapping[str, Sequence[str]] = {
 }
 """Words of the command line by question; the model follows the first."""
 
+AGAIN = "runs again"
+"""What a command says on standard error before it runs a file once more."""
+
 PATIENCE = 120.0
 """Seconds that a run may take."""
 
@@ -159,6 +162,8 @@ def compare(plain: Outcome, asked: Outcome) -> list[str]:
     if plain.records and not asked.records:
         said = next((line for line in (asked.stderr + asked.stdout).splitlines() if line.strip()), "")
         differences.append(f"did not run to its end (exit code {asked.code}): {said[:150]}")
+    if len(asked.records) > 1 and AGAIN not in asked.stderr:
+        differences.append(f"ran {len(asked.records)} times without a word")
     if plain.records and asked.records:  # later runs are with other seeds, and counted
         differences += compare_records(plain.records[0], asked.records[0])
     raised = plain.records[0]["raised"] if plain.records else ""

@@ -57,8 +57,10 @@ def test_a_planted_difference_is_found(name: str) -> None:
     assert compare(SAME, asked) == [line]
 
 
-def test_a_later_run_is_with_other_seeds() -> None:
-    assert compare(SAME, replace(SAME, records=[RECORD, {**RECORD, "steps": "3 abc"}])) == []
+def test_a_later_run_is_announced_and_with_other_seeds() -> None:
+    twice = replace(SAME, records=[RECORD, {**RECORD, "steps": "3 abc"}])
+    assert compare(SAME, replace(twice, stderr="train.py runs again: other seeds")) == []
+    assert compare(SAME, twice) == ["ran 2 times without a word"]
 
 
 def test_what_ran_uncompiled_is_compared_with_the_same_only_where_it_says_so() -> None:

@@ -11,7 +11,7 @@ from gradtool.engine.answers.over_time.step_events import PASSING
 from gradtool.engine.answers.why.folding import fold_names
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count, drop_lines, number, shape
-from gradtool.engine.gate.checking import UNLOADED
+from gradtool.engine.gate.failures import UNLOADED
 from gradtool.engine.gate.finding import Finding, Severity
 from gradtool.engine.gate.report import UNCHECKED
 from gradtool.engine.kinds import origins

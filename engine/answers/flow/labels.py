@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import source
 from ...core.records import dataclass
-from ...runs.timeline import NOBODY, Entry, Timeline
+from ...runs.timeline import NOBODY, Entry, Timeline, is_made_up
 from .change_propagation import Array, Spread, upstream
 from .fact import Fact, FactKind
 from .perturb import swap
@@ -205,6 +205,14 @@ def _is_class_of_numbers(run: Timeline, compared: Compared) -> bool:
 
 _SLICING = frozenset({"slice", "strided_slice"})
 
+CHOOSING = frozenset(
+    (
+        *("slice", "strided_slice", "gather", "gather_nd", "index_select", "take_along_axis", "reshape2", "unbind"),
+        *("split", "stack", "concat", "index", "aten.split", "aten.unbind", "aten.chunk", "cast"),
+    )
+)
+"""Operators that put a batch together of what is given."""
+
 
 def _is_data(run: Timeline, number: int, drawn: bool = True) -> bool:
     """Return whether a value was given, or where it counts drawn, and is no parameter."""
@@ -258,25 +266,40 @@ def _measure(spread: Spread, compared: Compared, name: str) -> ChangeSize:
 def _column(run: Timeline, compared: Compared) -> Fact | None:
     """The fact that a column of the data that is predicted from is the label."""
     label = np.asarray(run.store.get(compared.label)).reshape(-1)
-    classes = np.unique(label).size
-    if classes < 2 or label.size * math.log2(classes) < LEAST_BITS:
+    if not is_told_from_chance(label):
         return None
     for number in sorted(upstream(run, (compared.prediction,))):
         column = None
-        if _is_data(run, number) and number in run.store:
-            column = _equal_column(np.asarray(run.store.get(number)), label)
+        if number in run.store and _is_chosen(run, number):
+            column = equal_column(np.asarray(run.store.get(number)), label)
         if column is not None:
             value = run.values[number]
             reader = next(e for e in run.entries if number in e.inputs)
-            message = f"column {column} of {value.name} is the label that {compared.entry.type} compares with"
+            name = "the data" if is_made_up(value.name) else value.name
+            message = f"column {column} of {name} is the label that {compared.entry.type} compares with"
             said = (f"compared at {source.short(compared.entry.loc)}",)
-            return Fact(
-                FactKind.LABEL, value.name, message, reader.loc, said=said, advice="take the column out of the data"
-            )
+            return Fact(FactKind.LABEL, name, message, reader.loc, said=said, advice="take the column out of the data")
     return None
 
 
-def _equal_column(data: Array, label: Array) -> int | None:
+def _is_chosen(run: Timeline, number: int) -> bool:
+    """Return whether a value is data as it was given or drawn, or a choice of its elements, as a batch is."""
+    while run.values[number].maker != NOBODY and run.entries[run.values[number].maker].inputs:
+        entry = run.entries[run.values[number].maker]
+        if entry.type not in CHOOSING:
+            return False
+        number = entry.inputs[0]
+    return _is_data(run, number)
+
+
+def is_told_from_chance(label: Array) -> bool:
+    """Return whether a label says so much that no column of data is equal to it by chance."""
+    classes = np.unique(label).size
+    return bool(classes >= 2 and label.size * math.log2(classes) >= LEAST_BITS)
+
+
+def equal_column(data: Array, label: Array) -> int | None:
+    """Return which column of *data* [N, C] is the *label* [N]; None where none is."""
     if data.ndim != 2 or data.shape[0] != label.size or data.dtype.kind not in "fiu":
         return None
     equal = (data == label[:, None].astype(np.float64)).all(axis=0)

@@ -46,11 +46,11 @@ def _find_inputs(run: Timeline, compared: Compared) -> Iterator[int]:
     for number in sorted(upstream(run, (compared.prediction,))):
         if run.values[number].role == "parameter" or number not in run.store:
             continue
-        if _is_one_step_before(run.store.get(number), label):
+        if is_one_step_before(run.store.get(number), label):
             yield number
 
 
-def _is_one_step_before(array: Array, label: Array) -> bool:
+def is_one_step_before(array: Array, label: Array) -> bool:
     """Return whether a label is an array [N, T] one step on; places below 0 are those that a loss ignores."""
     if getattr(array, "ndim", 0) != 2 or array.dtype.kind not in "iu" or array.shape[1] < 2 or not array.size:
         return False

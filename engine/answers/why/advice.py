@@ -57,10 +57,15 @@ def _is_fed_large_numbers(scene: ZeroScene) -> bool:
 
 
 _CHOOSING = ("softmax", "log_softmax", "softmax_with_cross_entropy")
-_ON_LOGITS = frozenset({"softmax_with_cross_entropy", "sigmoid_cross_entropy_with_logits", "log_softmax", "softmax"})
+_ON_LOGITS = frozenset(
+    (
+        *("softmax_with_cross_entropy", "sigmoid_cross_entropy_with_logits", "log_softmax", "softmax"),
+        *("binary_cross_entropy_with_logits", "cross_entropy_loss"),
+    )
+)
 _LARGE = 1e3
 
-_ON_A_RESULT = _advice("leave that assignment out, or make it on a copy: h.detach()", "set on a result")
+_ON_A_RESULT = _advice("remove that assignment, or make it on a copy: h.detach()", "set on a result")
 _MORE_ELEMENTS = _advice(
     "larger batches, evaluation mode for this layer, or a norm over more elements, such as layer_norm",
     "normalised alone",
@@ -89,7 +94,7 @@ CASES: tuple[tuple[Verdict, Callable[[ZeroScene], bool], Advice], ...] = (
     (
         Verdict.TIMES_ZERO,
         lambda scene: scene.type == "scale",
-        _advice("leave the term out, or give it a weight that is not 0", "a factor of 0"),
+        _advice("remove the term, or give it a weight that is not 0", "a factor of 0"),
     ),
     (Verdict.NOT_SELECTED, normalises_one, _MORE_ELEMENTS),
     (Verdict.CANCELLED, normalises_one, _MORE_ELEMENTS),
@@ -101,7 +106,7 @@ CASES: tuple[tuple[Verdict, Callable[[ZeroScene], bool], Advice], ...] = (
     (
         Verdict.SATURATED,
         _feeds_a_loss_on_logits,
-        _advice("the loss takes logits: leave this one out before it", "squashed before the loss"),
+        _advice("the loss takes logits: remove this one before it", "squashed before the loss"),
     ),
     (
         Verdict.SATURATED,

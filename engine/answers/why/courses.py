@@ -25,6 +25,10 @@ _HALF = 0.5
 """The part of a whole change that explains it."""
 
 
+_LAYOUTS = frozenset({"t", "transpose", "transpose2", "permute", "reshape", "reshape2", "view", "cast", "to"})
+"""Operators that hand on the numbers of a weight, and are no layer themselves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Leg(Generic[V, C]):
     """A value on a way, and what is known of the way from the loss to it.
@@ -94,7 +98,7 @@ class Courses(Generic[V, C]):
     def __init__(self, slopes: Slopes[V, C], weights: Collection[V]) -> None:
         self._slopes = slopes
         self._legs: dict[V, Leg[V, C]] = {}
-        self.weight_of: dict[int, V] = {id(u.call): w for w in weights for u in slopes.uses.get(w, ())}
+        self.weight_of: dict[int, V] = {id(call): w for w in weights for call in _find_readers(slopes, w)}
         """By the identity of a call the weight that it reads."""
 
     def leg(self, value: V) -> Leg[V, C] | None:
@@ -166,6 +170,17 @@ class Courses(Generic[V, C]):
         uses = [x.use for x in layers[begin:] if x.use is not None]
         weights = len({self.weight_of[id(u.call)] for u in uses})
         return Gain(10.0**slope, uses, weights)
+
+
+def _find_readers(slopes: Slopes[V, C], weight: V) -> Iterator[C]:
+    """Yield the calls that compute with a weight: of PyTorch's layers they read its transpose."""
+    forms = [weight]
+    for form in forms:  # grows on the way
+        for use in slopes.uses.get(form, ()):
+            if use.type in _LAYOUTS:
+                forms += use.onto
+            else:
+                yield use.call
 
 
 def usual(places: Sequence[Location]) -> Location:

@@ -75,6 +75,8 @@ class MeantCuts(Generic[V, C]):
 
     def is_meant(self, cut: Cut[V, C]) -> bool:
         """Return whether every meeting of a cut value with one that carries gradients is recognised."""
+        if cut.call is not None and self._reasons.flow.call_type(cut.call) == "grad":
+            return True  # who asks for a gradient wants numbers, unless a penalty is made of them, which is GT109
         meetings = list(self._meetings(cut.value))
         if not meetings:
             return False

@@ -69,6 +69,7 @@ class JournalEvidence(intent.IntentEvidence[int]):
             # What was frozen has no gradient to look for.
             self._explain_freeze,
             self._explain_thaw,
+            self._allow_taken_gradient,
             *(without_gradient if subject.is_parameter and not answer.has_gradient else ()),
             self._allow_other_optimizer,
             self._allow_evidence,
@@ -199,6 +200,16 @@ class JournalEvidence(intent.IntentEvidence[int]):
             return False
         since = max((e.time for e in find_additions(self._flow, value) if e.time < maker.time), default=0)
         return any(since < call.time < maker.time and value in call.reads for call in self._flow.calls)
+
+    def _allow_taken_gradient(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
+        """About data whose gradient was taken as numbers: an example that is moved along it trains others."""
+        cut = self._reasons.cuts.get(subject.value)
+        if subject.is_parameter or answer.verdict is not Verdict.DETACHED or cut is None or cut.call is None:
+            return None
+        if cut.call.type != "grad" or any(subject.value in listing.leaves for listing in self._flow.journal.listings):
+            return None
+        said = say("{gradient_of} gave its gradient as numbers, and the loss is computed with them")
+        return replace(answer, finding=False, said=(*answer.said, said), advice="")
 
     def _allow_statistics(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
         """About what a normalisation counts up: nobody trains it, also where a loop unfreezes all parameters."""

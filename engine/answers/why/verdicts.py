@@ -179,7 +179,7 @@ class Verdict(enum.Enum):
         VerdictKind.APART,
         GradientState.NONE,
         rule="GT101",
-        advice=Advice("use it in forward, or leave it out", ("unused",)),
+        advice=Advice("use it in forward, or remove it", ("unused",)),
         short="unused",
     )
     NO_PATH = VerdictRow(

@@ -18,7 +18,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 def _hit(dropped: DroppedResult, loss: str) -> Hit:
     message = f"the result of {dropped.operator} is dropped: the statement gives it no name, and nothing reads it"
     said = (f"the loss is computed from {dropped.name} as it was before", *loss_note(loss))
-    return Hit("", message, dropped.location, (), said, "assign the result, or leave the call out")
+    return Hit("", message, dropped.location, (), said, "assign the result, or remove the call")
 
 
 _MODEL = """\

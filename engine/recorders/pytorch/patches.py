@@ -20,6 +20,7 @@ from ..recorded.stand_ins import (
     Row,
     StepRecorder,
     patch_names,
+    wrap_address,
     wrap_apply,
     wrap_assign,
     wrap_clear,
@@ -80,6 +81,7 @@ def _rows(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
     # values that go to Python
     for name in ("item", "tolist", "numpy", "__array__", "__dlpack__", "__float__", "__int__"):
         yield tensor, name, wrap_export(recorder, wrap_relay(getattr(tensor, name)), name)
+    yield tensor, "data_ptr", wrap_address(recorder, base.data_ptr, "data_ptr")
     for name in ("from_numpy", "as_tensor"):
         yield torch, name, wrap_entrance(recorder, wrap_relay(getattr(torch, name)))
     # what takes gradients

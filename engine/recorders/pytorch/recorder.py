@@ -161,9 +161,14 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
             self.storages.lend(t)
 
     def is_lent(self, t: Any) -> bool:
-        """As in the base: torch cannot resize what it did not allocate, nor what the script has an array of."""
+        """As in the base: torch cannot resize what it did not allocate, nor what the script has an array of; an
+        address it hands out of any storage.
+        """
         storage = storage_of(t)
-        return storage is not None and not storage.resizable() and not self.storages.is_held(storage)
+        if storage is None:
+            return False
+        is_foreign = not storage.resizable() and not self.storages.is_held(storage)
+        return is_foreign or self.storages.is_addressed(storage)
 
     def is_told(self, t: Any) -> bool:
         """As in the base: not of tensors that a class of their own represents, such as fake ones."""

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.parameter import UninitializedTensorMixin
 
+from ..recorded.stand_ins import is_from_framework
+
 if TYPE_CHECKING:
     from ..recorded.stand_ins import Row
     from .recorder import TorchRecorder
@@ -37,6 +39,7 @@ class Storages:
     def __init__(self) -> None:
         self._births: dict[int, tuple[Any, Any]] = {}
         self._held: dict[int, Any] = {}
+        self._addressed: dict[int, Any] = {}
 
     # -- where memory was made ----------------------------------------------------------------------------------------
 
@@ -73,6 +76,15 @@ class Storages:
         storage = storage_of(t)
         if storage is not None:
             self._held.pop(storage._cdata, None)
+
+    def note_address(self, storage: Any) -> None:
+        """Note that the script has the address of *storage*, and may write there before a tensor of it is met."""
+        key = storage._cdata
+        self._addressed[key] = weakref.ref(storage, _forget_on_death(self._addressed, key))
+
+    def is_addressed(self, storage: Any) -> bool:
+        """Return whether the script has the address of *storage*."""
+        return storage._cdata in self._addressed
 
     def is_held(self, storage: Any) -> bool:
         """Return whether only arrays of ours keep *storage* from being resized."""
@@ -152,6 +164,8 @@ def rows(recorder: TorchRecorder) -> Iterator[Row]:
     yield storage, "resize_", _wrap_resize(recorder, storage.resize_)
     for name in ("_share_fd_cpu_", "_share_filename_cpu_"):
         yield storage, name, _wrap_share(recorder, getattr(storage, name))
+    for owner in (torch.UntypedStorage, torch.storage.TypedStorage):
+        yield owner, "data_ptr", _wrap_address(recorder, owner.data_ptr)
 
 
 def _wrap_resize(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -185,6 +199,23 @@ def _wrap_share(recorder: TorchRecorder, original: Callable[..., Any]) -> Callab
         return result
 
     return share
+
+
+def _wrap_address(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """The program may write where a storage lies: tell of a tensor that lies there."""
+
+    @functools.wraps(original)
+    def address(storage: Any) -> Any:
+        if not recorder.quiet and not is_from_framework(recorder, sys._getframe(1)):
+            recorder.flush()
+            # A typed storage stands for an untyped one.
+            own = getattr(storage, "_untyped_storage", storage)
+            recorder.storages.note_address(own)
+            for t in [t for t in recorder.list_living() if shares(t, own)][:1]:
+                recorder.tell_lent(t, "data_ptr")
+        return original(storage)
+
+    return address
 
 
 @functools.cache

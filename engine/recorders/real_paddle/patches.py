@@ -20,6 +20,7 @@ from ..recorded.stand_ins import (
     Row,
     StepRecorder,
     patch_names,
+    wrap_address,
     wrap_assign,
     wrap_clear,
     wrap_clip,
@@ -67,6 +68,7 @@ def _rows(recorder: PaddleRecorder, put: Put) -> Iterator[Row]:
     # values that go to Python
     for name in ("item", "tolist", "numpy", "__array__", "__float__", "__int__"):
         yield Tensor, name, wrap_export(recorder, getattr(Tensor, name), name)
+    yield Tensor, "data_ptr", wrap_address(recorder, Tensor.data_ptr, "data_ptr")
     entering_ = wrap_entrance(recorder, paddle.to_tensor)
     for module in (paddle, paddle.tensor, paddle.tensor.creation):
         yield module, "to_tensor", entering_

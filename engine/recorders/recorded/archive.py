@@ -45,6 +45,8 @@ _BY_NAME: Mapping[str, Any] = {
     "Adopted": events.Adopted,
     "Detached": events.Detached,
     "Left": events.ValuesTaken,
+    "MemoryLent": events.MemoryLent,
+    "GradientTaken": events.GradientTaken,
     "Requires": events.Requires,
     "Guarding": events.RecordingSwitched,
     "Guarded": events.RecordingRestored,
@@ -77,7 +79,7 @@ _BY_NAME: Mapping[str, Any] = {
 }
 """Name in the file -> the event; these names are the format and do not follow those of the classes."""
 _NAMES: Mapping[Any, str] = {kind: name for name, kind in _BY_NAME.items()}
-_NUMBERED: Mapping[Any, int] = {events.TensorMade: 0, events.Detached: 1, events.Rebound: 0}
+_NUMBERED: Mapping[Any, int] = {events.TensorMade: 0, events.Detached: 1, events.GradientTaken: 1, events.Rebound: 0}
 """Where events with an array say which tensor has it."""
 _SITES = frozenset(("site", "hook", "dropped"))
 """Fields that are places in the program."""
@@ -151,6 +153,8 @@ class RunWriter:
             number = event.tensor if isinstance(event, events.TensorMade) else event.made
             of = event.shares if isinstance(event, events.TensorMade) else event.tensor
             return self._tensor(number, value, of)
+        if name == "array" and isinstance(event, events.GradientTaken):
+            return self._tensor(event.made, value, None)
         if name == "array" and isinstance(event, events.Rebound):
             self._rebound += 1  # views of the memory that it had go on with that
             return self._tensor(event.tensor, value, event.source, -self._rebound)

@@ -206,6 +206,23 @@ RETAIN: Final = "retain_grad"
 """How a result takes a gradient: it keeps the one that a pass computes."""
 
 
+class GradientTaken(NamedTuple):
+    """A gradient was given back as plain numbers, without a way back to the *roots* that it is of."""
+
+    roots: tuple[int, ...]
+    made: int
+    array: Any
+    site: Site
+
+
+class MemoryLent(NamedTuple):
+    """The address of a tensor's memory went to the program, which may write there unheard."""
+
+    tensor: int
+    how: str
+    site: Site
+
+
 class Requires(NamedTuple):
     """Change of whether a leaf takes a gradient, or of a result that keeps its own (:data:`RETAIN`)."""
 
@@ -498,7 +515,7 @@ Event = (
     | Rebound
     | MissingGradientRead
     | TensorMade | Gone | OverwriteBegan | OperatorCalled | Adopted | Detached
-    | ValuesTaken | Requires | RecordingSwitched | RecordingRestored
+    | ValuesTaken | MemoryLent | GradientTaken | Requires | RecordingSwitched | RecordingRestored
     | BackwardBegan | BackwardEnded
     | GradientCleared | OptimizerMade | ProcessesJoined | UpdateBegan | UpdateEnded | Hooking | HookCalled
     | ScheduleMade | ScheduleStepped | DataPassBegan

@@ -136,6 +136,13 @@ class Player:
         self.tensors[event.made] = copy
         self._of_data[event.made] = self._of_data.get(event.tensor, event.tensor)
 
+    def _play_taken(self, event: events.GradientTaken) -> None:
+        made = Tensor(event.array)
+        made.loc = source.here()
+        if watch.noting:
+            watch.note(watch.Copied("grad", tuple(self.tensors[n] for n in event.roots), made))
+        self.tensors[event.made] = made
+
     def _note_copy(self, event: events.CopyMade) -> None:
         if watch.noting:
             watch.note(watch.DeepCopied(self.tensors[event.tensor], self.tensors[event.made]))
@@ -173,6 +180,10 @@ class Player:
             watch.note(watch.Left(event.how, self.tensors[event.tensor]))
             if event.how in _LENDING:
                 watch.note(watch.Lent(self.tensors[event.tensor], event.how))
+
+    def _play_lent(self, event: events.MemoryLent) -> None:
+        if watch.noting:
+            watch.note(watch.Lent(self.tensors[event.tensor], event.how))
 
     def _requires(self, event: events.Requires) -> None:
         t = self.tensors[event.tensor]
@@ -841,6 +852,8 @@ _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {
     events.Adopted: Player._play_adopted,
     events.Detached: Player._play_detached,
     events.ValuesTaken: Player._play_left,
+    events.MemoryLent: Player._play_lent,
+    events.GradientTaken: Player._play_taken,
     events.MissingGradientRead: Player._play_unfilled,
     events.Rebound: Player._rebound,
     events.Requires: Player._requires,

@@ -240,6 +240,21 @@ class FrameworkRecorder(GraphRecorder):
         Args:
             inputs: the tensors whose gradients are asked for; None for all leaves.
         """
+        result = self._run_pass(roots, seeds, how, retains, recorded, run, inputs)
+        if how == "grad" and not recorded:
+            self.tell_taken(roots, result if isinstance(result, (list, tuple)) else (result,))
+        return result
+
+    def _run_pass(
+        self,
+        roots: Sequence[Any],
+        seeds: Sequence[Any],
+        how: str,
+        retains: bool,
+        recorded: bool,
+        run: Callable[[], Any],
+        inputs: Sequence[Any] | None,
+    ) -> Any:
         self.end_step()
         self.flush()
         site = self.site()

@@ -8,6 +8,7 @@ import math
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from ...core import source
@@ -153,6 +154,25 @@ def wrap_export(recorder: FrameworkRecorder, original: Callable[..., Any], name:
         return values
 
     return leave
+
+
+def wrap_address(recorder: FrameworkRecorder, original: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Tell that the address of a tensor goes to the program, which may write there; the framework only compares it."""
+
+    @functools.wraps(original)
+    def address(t: Any) -> Any:
+        if not recorder.quiet and recorder.is_told(t) and not is_from_framework(recorder, sys._getframe(1)):
+            recorder.flush()
+            recorder.tell_lent(t, name)
+        return original(t)
+
+    return address
+
+
+def is_from_framework(recorder: FrameworkRecorder, frame: FrameType) -> bool:
+    """Return whether code of the framework itself, or of gradtool, calls."""
+    module = str(frame.f_globals.get("__name__", ""))
+    return module.partition(".")[0] == recorder.package or source.is_ours(module)
 
 
 def wrap_entrance(recorder: FrameworkRecorder, original: Callable[..., Any]) -> Callable[..., Any]:

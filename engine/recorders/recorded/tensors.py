@@ -275,6 +275,15 @@ class Tensors(ABC):
         known = self._meet(made)
         self.sink(events.Detached(number, known.number, self.quietly(made), how, site, dropped))
 
+    def tell_taken(self, roots: Sequence[Any], gradients: Sequence[Any]) -> None:
+        """Tell of gradients that were given back as plain numbers."""
+        site = self.site()
+        numbers = tuple([self.number(t, site) for t in roots])
+        for t in gradients:
+            if t is not None and id(t) not in self._known and self.is_told(t):
+                known = self._meet(t)
+                self.sink(events.GradientTaken(numbers, known.number, self.quietly(t), site))
+
     def tell_copied(self, t: Any, made: Any) -> None:
         """Tell of a deep copy, which is a leaf of its own."""
         site = self.site()
@@ -288,6 +297,11 @@ class Tensors(ABC):
     def tell_rebound(self, t: Any, source: int | None, how: str, site: Any) -> None:
         """Tell that a tensor that was met has other memory now."""
         self.sink(events.Rebound(self._known[id(t)].number, self.quietly(t), source, how, site))
+
+    def tell_lent(self, t: Any, how: str) -> None:
+        """Tell that others may write the memory of a tensor from now on."""
+        site = self.site()
+        self.sink(events.MemoryLent(self.number(t, site), how, site))
 
     def tell_moved(self, tensors: Sequence[Any]) -> None:
         """Tell that tensors which share memory share other memory now, with the same values."""
