@@ -89,6 +89,7 @@ class Evidence:
         self._stops: dict[str, None] = {}
         self._untried: list[str] = []
         self._run: Run | None = None
+        self._unrunnable: CommandError | GradtoolError | None = None
         self._sized: dict[str | None, Sizes] = {}  # by the pass that is asked about
         self.unasked: dict[str, set[str]] = {}
         """By code of a rule that could not look at all of the model, why."""
@@ -132,9 +133,19 @@ class Evidence:
 
     @property
     def run(self) -> Run:
-        """The one run of the file, begun with the first reader that needs it."""
+        """The one run of the file, begun with the first reader that needs it; what cannot run is not tried again.
+
+        Raises:
+            CommandError, ModelError: as for :class:`Run`.
+        """
+        if self._unrunnable is not None:
+            raise self._unrunnable
         if self._run is None:
-            self._run = Run(self.request, self.feed, self)
+            try:
+                self._run = Run(self.request, self.feed, self)
+            except (CommandError, GradtoolError) as error:
+                self._unrunnable = error
+                raise
         return self._run
 
     def close(self) -> None:

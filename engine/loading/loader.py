@@ -74,7 +74,8 @@ def run_model(request: Request, notes: Notes = SILENT, enough: Callable[[], bool
             yield left
         return
     target = targets.target(request.model, request.stdin_filename, request.as_module)
-    effects.begin_run(target.file, target.name)
+    if target.saved is None:
+        effects.begin_run(target.file, target.name)
     with contextlib.ExitStack() as stack:
         stack.enter_context(use_vocabulary(PADDLE))
         if real.is_elsewhere(request):
