@@ -268,6 +268,18 @@ class Retelling(Numbering):
         pull = work.events.pop()
         assert isinstance(pull, Pull)
         work.events.clear()
+        entry = self._note_entry(node, pull)
+        if hooks or _is_users(node):
+            self.own[_describe_own(node, bool(hooks))] = None
+        # Sums and what hooks gave are no results of operators: their arrays have these numbers here alone.
+        self._places = _number_arrays(event, pull)
+        self._events(event)
+        self._places = {}
+        if self._look is not None:
+            self._note_differentiated(self._look, event, pull, entry)
+
+    def _note_entry(self, node: Any, pull: Pull) -> Entry:
+        """Note the entry of a gradient operator, and the parts of the sums that it made."""
         entry = self._entry(node.op.type, BACKWARD, node.loc, node)
         if _is_users(node):
             entry.outs = [("", n) for n in pull.outs]
@@ -275,15 +287,7 @@ class Retelling(Numbering):
             wiring.backward(entry, pull, None)
         entry.sums = [total for total, _, _ in pull.sums]
         self._parts.update({total: (first, added) for total, first, added in pull.sums})
-        if hooks or _is_users(node):
-            self.own[f"{'a hook on ' if hooks else ''}{node.op.type} ({source.short(node.loc)})"] = None
-        # Sums and what hooks gave are no results of operators: their arrays have these numbers here alone.
-        arrays = (*zip(event.arriving, pull.arriving, strict=True), *zip(event.gradients, pull.outs, strict=True))
-        self._places = {id(a): n for a, n in arrays if a is not None and n is not None and n != NOBODY}
-        self._events(event)
-        self._places = {}
-        if self._look is not None:
-            self._note_differentiated(self._look, event, pull, entry)
+        return entry
 
     def _note_differentiated(
         self, look: Callable[[DifferentiatedOperator], None], event: watch.Pulled, pull: Pull, entry: Entry
@@ -445,6 +449,17 @@ class Retelling(Numbering):
         chosen = [entry for entry in self._find_makers({*results}, ()) if entry.inputs]
         with watch.pause_watchers():
             yield from backend_run.time_backend(chosen, self._parts.get, self._store, self.backend, results, runs)
+
+
+def _describe_own(node: Any, hooked: bool) -> str:
+    """Return the words about a rule of the user's, or a hook."""
+    return f"{'a hook on ' if hooked else ''}{node.op.type} ({source.short(node.loc)})"
+
+
+def _number_arrays(event: watch.Pulled, pull: Pull) -> dict[int, int]:
+    """Return the numbers of the gradients that arrived and were given, by the id of their arrays."""
+    arrays = (*zip(event.arriving, pull.arriving, strict=True), *zip(event.gradients, pull.outs, strict=True))
+    return {id(a): n for a, n in arrays if a is not None and n is not None and n != NOBODY}
 
 
 def _is_users(node: Any) -> bool:

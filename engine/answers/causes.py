@@ -51,6 +51,10 @@ class Cause:
     cases: tuple[tuple[Condition, str], ...] = ()
     unread: Unread | None = None
 
+    def may_hold(self, operator: str) -> bool:
+        """Return whether it can be the cause in an operator of that type."""
+        return not self.ops or operator in self.ops
+
     def advice_for(self, s: SlotValues) -> str:
         """Return what to do about it in the case at hand."""
         return next((advice for condition, advice in self.cases if condition(s)), self.advice)

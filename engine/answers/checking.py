@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..eager.passes import Pass
 from ..eager.recorded_calls import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
 from ..executor.scope import global_scope
+from ..ir.program import Block, Program
 from ..ir.variable import Variable
 from ..kernels.backend import Backend
 from ..kernels.choice import current, reference
@@ -172,17 +173,9 @@ def check_function(function: Callable[..., Any], inputs: Sequence[Any], order: i
     wanted = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and not x.stop_gradient]
     if not wanted:
         raise ArgumentTypeError("gradcheck: no input with stop_gradient=False.", hint="that is what is checked")
-    own = [x.array.dtype if isinstance(x, Tensor) and x.dtype.is_floating else None for x in inputs]
-    model = FunctionModel(function, inputs, [None if d is None else np.dtype(np.float64) for d in own])
-    precise = True
-    try:
-        arguments = model.tensors({}, leaves=True)
-        results = model.call(arguments)
-        precise = all(r.array.dtype == np.float64 for r in results)
-    except DtypeError:
-        model.dtypes, precise = own, False
-        arguments = model.tensors({}, leaves=True)
-        results = model.call(arguments)
+    own = [_floating_type(x) for x in inputs]
+    model = FunctionModel(function, inputs, [d and np.dtype(np.float64) for d in own])
+    arguments, results, precise = _call_wide(model, own)
     rng = np.random.default_rng(seed)
     model.weights = [rng.uniform(0.5, 1.5, r.array.shape) * rng.choice([-1, 1], r.array.shape) for r in results]
     leaves = [arguments[i].leaf for i in wanted]
@@ -192,7 +185,7 @@ def check_function(function: Callable[..., Any], inputs: Sequence[Any], order: i
         x = inputs[i]
         subject = Claim(
             i,
-            x.name if x._name is not None else f"input {i}",
+            _name_input(x, i),
             np.array(arguments[i].array, np.float64),
             first.get(leaf),
             arguments[i].array.dtype,
@@ -203,6 +196,31 @@ def check_function(function: Callable[..., Any], inputs: Sequence[Any], order: i
         )
         subjects.append(subject)
     return gradcheck.check(model, subjects, seed, precise)
+
+
+def _name_input(x: Tensor, position: int) -> str:
+    return x.name if x._name is not None else f"input {position}"
+
+
+def _floating_type(x: Any) -> np.dtype[Any] | None:
+    """Return the type of a floating tensor; None for any other argument."""
+    return x.array.dtype if isinstance(x, Tensor) and x.dtype.is_floating else None
+
+
+def _call_wide(model: FunctionModel, own: Sequence[Any]) -> tuple[list[Any], list[Tensor], bool]:
+    """Call the function in double precision, or in the types of its inputs where it takes no other.
+
+    Returns:
+        The arguments, the results, and whether the results are in double precision.
+    """
+    try:
+        arguments = model.tensors({}, leaves=True)
+        results = model.call(arguments)
+        return arguments, results, all(r.array.dtype == np.float64 for r in results)
+    except DtypeError:
+        model.dtypes = own
+        arguments = model.tensors({}, leaves=True)
+        return arguments, model.call(arguments), False
 
 
 def differentiate(
@@ -236,22 +254,30 @@ def differentiate(
         work.run()
     totals = {leaf: work.total(leaf) for leaf in leaves if leaf in work.leaves}
     first = {leaf: np.asarray(_array(g)) for leaf, g in settled(totals).items()}
-    along: dict[Leaf, Array] = {}
-    seconds: dict[Leaf, Array] = {}
-    if order > 1:
-        again = Pass(retain_graph=True, fill=False)
-        for leaf in leaves:
-            along[leaf] = rng.normal(size=leaf.spec.shape)
-            g = totals.get(leaf)
-            if isinstance(g, Tensor) and not g.stop_gradient:
-                again.seed(g, Tensor(np.asarray(along[leaf], g.array.dtype)))
-        again.run()
-        products = {leaf: again.total(leaf) for leaf in leaves}
-        there = settled({leaf: product for leaf, product in products.items() if product is not None})
-        seconds = {
-            leaf: np.asarray(_array(there[leaf])) if leaf in there else np.zeros(leaf.spec.shape) for leaf in leaves
-        }
+    if order == 1:
+        return first, {}, {}, arriving, written
+    along = {leaf: rng.normal(size=leaf.spec.shape) for leaf in leaves}
+    products = settled(_multiply_by_hessian(totals, along))
+    seconds = {
+        leaf: np.asarray(_array(products[leaf])) if leaf in products else np.zeros(leaf.spec.shape) for leaf in leaves
+    }
     return first, seconds, along, arriving, written
+
+
+def _multiply_by_hessian(totals: Mapping[Leaf, Any], along: Mapping[Leaf, Array]) -> dict[Leaf, Any]:
+    """Return the products of the Hessian with the directions *along*, of the leaves that have one.
+
+    Args:
+        totals: gradients of a pass that was recorded.
+    """
+    again = Pass(retain_graph=True, fill=False)
+    for leaf, direction in along.items():
+        g = totals.get(leaf)
+        if isinstance(g, Tensor) and not g.stop_gradient:
+            again.seed(g, Tensor(np.asarray(direction, g.array.dtype)))
+    again.run()
+    products = {leaf: again.total(leaf) for leaf in along}
+    return {leaf: product for leaf, product in products.items() if product is not None}
 
 
 def check_loss(
@@ -268,25 +294,20 @@ def check_loss(
     roots = start.differentiated
     nodes = nodes_behind(roots)
     rng = np.random.default_rng(seed)
-    is_told = any(hasattr(node, "told") for node in nodes)
-    weights = [_weight(root, given, is_told, rng) for root, given in start.pairs()]
-    named = {t.leaf if isinstance(t, Tensor) else t: name for t, name in names.items()}
+    weights = _weigh_roots(start, nodes, rng)
     tensors = [t for t in names if isinstance(t, Tensor)]
+    named = {_leaf_of(t): name for t, name in names.items()}
     runs = [of_tape.forward(recorder, root, tensors) for root in roots]
-    behind = set(leaves_behind(roots, nodes))
-    behind &= behind if start.inputs is None else start.inputs
-    leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
-    read = {leaf: run.store.get(numbers[-1]) for run in reversed(runs) for leaf, numbers in run.leaves.items()}
-    missing = [leaf for leaf in leaves if leaf not in read]
+    leaves = _find_leaves(start, roots, nodes, named)
+    read = _find_values(runs)
     with backend_replay.hear(None) as telling:
         first, seconds, along, arriving, written = differentiate(roots, weights, leaves, order, rng, telling.settle)
-    device = current() if current().compiles and backend_replay.noting_now() is not None else None
-    own = [n for n in nodes if own_rules.is_own(n)]
-    behind = own_rules.leaves_of(own)
-    places = TapeValues(recorder, nodes, roots)
-    meant = {leaf for run in runs for leaf in own_rules.leaves_of(own_rules.find_meant(run, places, own))}
-    subjects = [
-        Claim(
+    device = _compiling_device()
+    behind, meant = _find_behind_own_rules(runs, nodes, TapeValues(recorder, nodes, roots))
+
+    def claim(leaf: Leaf) -> Claim:
+        passed_own = leaf in behind
+        return Claim(
             leaf,
             named[leaf],
             _double(read[leaf]),
@@ -294,16 +315,52 @@ def check_loss(
             leaf.spec.dtype.numpy,
             seconds.get(leaf),
             along.get(leaf),
-            arriving if leaf in behind else (),
-            written if leaf in behind else (),
+            arriving if passed_own else (),
+            written if passed_own else (),
             leaf in meant,
         )
-        for leaf in leaves
-        if leaf not in missing
-    ]
-    rest = [_skip(named[leaf], leaf.spec, "its value was not read by an operator") for leaf in missing]
+
+    subjects = [claim(leaf) for leaf in leaves if leaf in read]
+    rest = [_skip(named[leaf], leaf.spec, _UNREAD) for leaf in leaves if leaf not in read]
     written_down = [WrittenLoss(*parts) for parts in zip(runs, weights, [t.array for t in roots], strict=True)]
     return [*_check_again(written_down, subjects, seed, device), *rest]
+
+
+def _find_leaves(start: Start, roots: Sequence[Tensor], nodes: Sequence[Any], named: Iterable[Leaf]) -> list[Leaf]:
+    """Return the leaves among *named* that a gradient can be checked of: floating, behind the roots, and asked for."""
+    behind = set(leaves_behind(roots, nodes))
+    if start.inputs is not None:
+        behind &= start.inputs
+    return [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
+
+
+def _compiling_device() -> Backend | None:
+    """Return the backend that compiles what is noted for it; None where nothing is."""
+    backend = current()
+    return backend if backend.compiles and backend_replay.noting_now() is not None else None
+
+
+def _leaf_of(t: Tensor | Leaf) -> Leaf:
+    return t.leaf if isinstance(t, Tensor) else t
+
+
+def _find_values(runs: Sequence[Timeline]) -> dict[Leaf, Any]:
+    """Return the last value of each leaf that an operator read, in the first run that read it."""
+    return {leaf: run.store.get(numbers[-1]) for run in reversed(runs) for leaf, numbers in run.leaves.items()}
+
+
+def _find_behind_own_rules(
+    runs: Sequence[Timeline], nodes: Sequence[Any], places: TapeValues
+) -> tuple[Collection[Leaf], set[Leaf]]:
+    """Return the leaves whose gradients pass rules of the user's, and those of them where that is no mistake."""
+    own = [n for n in nodes if own_rules.is_own(n)]
+    meant = {leaf for run in runs for leaf in own_rules.leaves_of(own_rules.find_meant(run, places, own))}
+    return own_rules.leaves_of(own), meant
+
+
+def _weigh_roots(start: Start, nodes: Sequence[Any], rng: np.random.Generator) -> list[Array]:
+    is_told = any(hasattr(node, "told") for node in nodes)
+    return [_weight(root, given, is_told, rng) for root, given in start.pairs()]
 
 
 def _weight(root: Tensor, given: Any, is_told: bool, rng: np.random.Generator) -> Array:
@@ -330,18 +387,8 @@ def check_program(
     block = loss.block.program.global_block()
     pairs = append_backward(loss)
     rng = np.random.default_rng(seed)
-    along: dict[Variable, Array] = {}
-    seconds: dict[Variable, Variable] = {}
-    if order > 1:
-        directions = []
-        for p, _ in pairs:
-            along[p] = rng.normal(size=p.shape)
-            name = f"{p.name}@DIRECTION"
-            v = Variable(block, name, p.spec, stop_gradient=True, persistable=True)
-            directions.append(block.add_var(v))
-            global_scope().values[name] = along[p].astype(p.dtype.numpy)
-        products = gradients([g for _, g in pairs], [p for p, _ in pairs], directions)
-        seconds = {p: h for (p, _), h in zip(pairs, products, strict=True) if h is not None}
+    along: dict[Variable, Array] = {} if order == 1 else {p: rng.normal(size=p.shape) for p, _ in pairs}
+    seconds = _append_second_order(block, pairs, along) if order > 1 else {}
     rounds = of_steps.watch_steps(_FORWARD)
     fetch = [loss, *(g for _, g in pairs), *seconds.values()]
     with watch.watch(rounds):
@@ -350,16 +397,41 @@ def check_program(
     wide = ArrayArithmetic(device or reference()).wide
     held = global_scope().values.raw
     timeline = of_steps.timeline(rounds.last, loss, {p: held[p.name] for p, _ in pairs})
-    written = [(op.type, op.loc) for b in loss.block.program.blocks for op in b.ops if op.type == "pylayer"]
-    subjects = []
-    for p, g in pairs:
-        second = None
-        if order > 1:
-            second = values[seconds[p]] if p in seconds else np.zeros(p.shape)
+    written = _find_written_rules(loss.block.program)
+
+    def claim(p: Variable, g: Variable) -> Claim:
+        second = values[seconds[p]] if p in seconds else None
+        if order > 1 and second is None:
+            second = np.zeros(p.shape)
         read = timeline.leaves.get(p)  # no operator reads the parameters of a branch that was not taken
         start = held[p.name] if read is None else timeline.store.get(read[-1])
-        subjects.append(Claim(p, p.name, wide(start), values[g], p.dtype.numpy, second, along.get(p), (), written))
+        return Claim(p, p.name, wide(start), values[g], p.dtype.numpy, second, along.get(p), (), written)
+
+    subjects = [claim(p, g) for p, g in pairs]
     return _check_again([WrittenLoss(timeline, np.ones(values[loss].shape), values[loss])], subjects, seed, device)
+
+
+def _find_written_rules(program: Program) -> list[tuple[str, Location]]:
+    """Return the type and the line of the operators whose gradient the user wrote."""
+    return [(op.type, op.loc) for block in program.blocks for op in block.ops if op.type == "pylayer"]
+
+
+def _append_second_order(
+    block: Block, pairs: Sequence[tuple[Variable, Variable]], along: Mapping[Variable, Array]
+) -> dict[Variable, Variable]:
+    """Append the operators of the products with the Hessian; return them by the parameters that have one.
+
+    Args:
+        pairs: parameters with their gradients.
+        along: the directions, which become values of the scope.
+    """
+    directions = []
+    for p, direction in along.items():
+        v = Variable(block, f"{p.name}@DIRECTION", p.spec, stop_gradient=True, persistable=True)
+        directions.append(block.add_var(v))
+        global_scope().values[v.name] = direction.astype(p.dtype.numpy)
+    products = gradients([g for _, g in pairs], [p for p, _ in pairs], directions)
+    return {p: h for (p, _), h in zip(pairs, products, strict=True) if h is not None}
 
 
 _FORWARD = Staying(lambda op, readers: part_of(op) is FORWARD)
@@ -404,6 +476,9 @@ def _faithful(again: Array, recorded: Array, subjects: Sequence[Claim]) -> bool:
 
 def _refuse(s: Claim, reason: str, loc: Location) -> LeafCheck:
     return LeafCheck(s.name, s.values.shape, np.dtype(s.dtype).name, 1, gradcheck.UNCHECKED, cause=reason, loc=loc)
+
+
+_UNREAD = "its value was not read by an operator"
 
 
 def _skip(name: str, spec: Any, reason: str) -> LeafCheck:

@@ -64,17 +64,22 @@ class Coverage:
             told.append(
                 f"{_ops(left_out)} not run, since neither the loss nor a gradient needs them: {_types(left_out)}"
             )
-        for block in program.blocks:
-            for op in block.ops:
-                if not op.sub_blocks or op not in self._seen or op in self._entered or part_of(op) != FORWARD:
-                    continue
-                inner = _inner_operators(op)
-                if not inner:
-                    continue
-                kind = "a loop that ran no iteration" if blocks.region(op).loops else "a branch that was not taken"
-                where = source.short(inner[0].loc or op.loc)
-                told.append(f"{_ops(inner)} in {kind}{f' ({where})' if where else ''}: {_types(inner)}")
+        passed_by = (op for block in program.blocks for op in block.ops if self._is_passed_by(op))
+        told += [_describe_inside(op, inner) for op in passed_by if (inner := _inner_operators(op))]
         return told
+
+    def _is_passed_by(self, op: Operator) -> bool:
+        """Return whether a forward operator ran without any of the operators in its blocks."""
+        if not op.sub_blocks or op not in self._seen or op in self._entered:
+            return False
+        return part_of(op) == FORWARD
+
+
+def _describe_inside(op: Operator, inner: list[Operator]) -> str:
+    """Return the words about the operators in the blocks of *op*, none of which ran."""
+    kind = "a loop that ran no iteration" if blocks.region(op).loops else "a branch that was not taken"
+    where = source.short(inner[0].loc or op.loc)
+    return f"{_ops(inner)} in {kind}{f' ({where})' if where else ''}: {_types(inner)}"
 
 
 def _inner_operators(op: Operator) -> list[Operator]:

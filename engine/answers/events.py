@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache
+from itertools import chain, repeat
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from numpy import ndarray
 
@@ -201,31 +202,34 @@ class Adapter:
         return None if self._inside else getattr(self.listener, "summarised", None)
 
     def __call__(self, event: Any) -> None:
-        if isinstance(event, Step):
-            self._step(event)
-        elif isinstance(event, Uneventful):
-            self._skip(event)
-        elif isinstance(event, Took):
-            asked: Any = self.listener
-            asked.took(event)
-        elif isinstance(event, watch.Entered):
-            self._enter(event)
-        elif isinstance(event, watch.Exited):
-            self._inside = self._inside[:-1]
-            self._spent[len(self._inside)] += perf_counter() - self._entered.pop()
-        elif isinstance(event, watch.Computed):
-            computed = _call_event(event)
-            if self._begun:  # by a gradient rule: of a PyLayer, or of a pass that is itself recorded; or by a hook
-                computed.part, computed.nested = BACKWARD, True
-                self._computed.append(event.key)
-            self.listener(computed)
-        elif isinstance(event, watch.Began):
-            self._begun = True
-            self.listener(Begin([t.array for t in event.roots], recorded=event.recorded, loc=source.here()))
-        elif isinstance(event, watch.Ended):
-            self.finish()
-        elif isinstance(event, watch.Pulled):
-            self.listener(self._pull(event))
+        take = _TAKES.get(type(event))
+        if take is not None:
+            take(self, event)
+
+    def _take(self, event: Took) -> None:
+        asked: Any = self.listener
+        asked.took(event)
+
+    def _exit(self, event: watch.Exited) -> None:
+        self._inside = self._inside[:-1]
+        self._spent[len(self._inside)] += perf_counter() - self._entered.pop()
+
+    def _compute(self, event: watch.Computed) -> None:
+        computed = _call_event(event)
+        if self._begun:  # by a gradient rule: of a PyLayer, or of a pass that is itself recorded; or by a hook
+            computed.part, computed.nested = BACKWARD, True
+            self._computed.append(event.key)
+        self.listener(computed)
+
+    def _begin(self, event: watch.Began) -> None:
+        self._begun = True
+        self.listener(Begin([t.array for t in event.roots], recorded=event.recorded, loc=source.here()))
+
+    def _end(self, event: watch.Ended) -> None:
+        self.finish()
+
+    def _pull(self, event: watch.Pulled) -> None:
+        self.listener(self._gradient_event(event))
 
     def _skip(self, event: Uneventful) -> None:
         """Operators of the program itself, in which nothing happened: what is told of them is made once."""
@@ -245,7 +249,7 @@ class Adapter:
         quiet, self._begun, self._last, self._program = event.digest
         quiet.tell(self.listener)
 
-    def _pull(self, event: watch.Pulled) -> OpEvent:
+    def _gradient_event(self, event: watch.Pulled) -> OpEvent:
         pulled = _pull_event(event)
         pulled.loc = self._lines.get(event.node.key, pulled.loc)
         if event.recorded:
@@ -295,6 +299,20 @@ class Adapter:
         if self._begun:
             self._begun = False
             self.listener(End())
+
+
+_TAKES: Final[Mapping[type, Callable[[Adapter, Any], None]]] = {
+    Step: Adapter._step,
+    Uneventful: Adapter._skip,
+    Took: Adapter._take,
+    watch.Entered: Adapter._enter,
+    watch.Exited: Adapter._exit,
+    watch.Computed: Adapter._compute,
+    watch.Began: Adapter._begin,
+    watch.Ended: Adapter._end,
+    watch.Pulled: Adapter._pull,
+}
+"""Class of an event -> the method that takes it; others pass by."""
 
 
 def _first_operator(event: Uneventful) -> Operator | None:
@@ -399,31 +417,41 @@ def _pull_event(event: watch.Pulled) -> OpEvent:
 
 def _read(event: watch.Pulled, grad_op: Any) -> Iterator[SlotArray]:
     """Yield the operands of the rule: retained values, then the gradients that arrived."""
-    node = event.node
-    for a, g in enumerate(event.arriving):
-        if g is not None and grad_op is None:
-            yield SlotArray(f"Out{a}{names.GRAD}", _array(g))
     if grad_op is None:
-        for i, v in enumerate((getattr(node, "ctx", None) and node.ctx._saved) or ()):
-            if getattr(v, "array", None) is not None:
-                yield _operand_array(f"Saved{i}", v)
+        yield from _read_by_layer(event)
         return
-    arriving = iter(event.arriving)
-    sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(event.arriving))
+    node = event.node
+    arriving = _split_arriving(event)
     retained = node.args or (None,) * len(grad_op.inputs)
     rule = node.op.rule
     assert rule is not None
     for read, slot, value in zip(rule.reads, grad_op.inputs, retained, strict=False):
         if read.kind == "dout":
-            size = next(sizes, None)
-            entries: Sequence[Any] = [next(arriving, None) for _ in range(1 if size is None else size)]
+            entries: Sequence[Any] = next(arriving)
+        elif read.like:
+            continue
         else:
             entries = value if isinstance(value, (list, tuple)) else (value,)
-            if read.like:
-                continue
-        for v in entries:
-            if v is not None:
-                yield _operand_array(slot.name, v)
+        yield from (_operand_array(slot.name, v) for v in entries if v is not None)
+
+
+def _read_by_layer(event: watch.Pulled) -> Iterator[SlotArray]:
+    """Yield what the rule of a PyLayer read: the gradients that arrived, then what it saved."""
+    for a, g in enumerate(event.arriving):
+        if g is not None:
+            yield SlotArray(f"Out{a}{names.GRAD}", _array(g))
+    context = getattr(event.node, "ctx", None)
+    for i, v in enumerate((context and context._saved) or ()):
+        if getattr(v, "array", None) is not None:
+            yield _operand_array(f"Saved{i}", v)
+
+
+def _split_arriving(event: watch.Pulled) -> Iterator[Sequence[Any]]:
+    """Yield the gradients that arrived slot by slot: a list has several, anything else one."""
+    arriving = iter(event.arriving)
+    sizes = event.node.out_sizes
+    for size in repeat(None) if sizes is None else chain(sizes, repeat(None)):
+        yield [next(arriving, None) for _ in range(1 if size is None else size)]
 
 
 def _operand_array(slot: str, value: Any) -> SlotArray:
@@ -432,16 +460,19 @@ def _operand_array(slot: str, value: Any) -> SlotArray:
 
 
 def _wrote(event: watch.Pulled, grad_op: Any) -> Iterator[SlotArray]:
-    node = event.node
+    for slot, place, gradient in zip(_gradient_slots(event, grad_op), event.wrt, event.gradients, strict=False):
+        if gradient is None or place is None:
+            continue
+        leaf = place if isinstance(place, Leaf) else None
+        yield SlotArray(slot, _array(gradient), names.grad(leaf.name) if leaf is not None else None, leaf)
+
+
+def _gradient_slots(event: watch.Pulled, grad_op: Any) -> Sequence[str]:
+    """Return the slot of each gradient that a rule gives: a list has several, anything else one."""
     if grad_op is None:
-        slots = [f"X{i}{names.GRAD}" for i in range(len(event.wrt))]
-    else:
-        sizes = node.wrt_sizes if node.wrt_sizes is not None else [None] * len(grad_op.outputs)
-        slots = [s.name for s, n in zip(grad_op.outputs, sizes, strict=False) for _ in range(1 if n is None else n)]
-    for slot, place, gradient in zip(slots, event.wrt, event.gradients, strict=False):
-        if gradient is not None and place is not None:
-            leaf = place if isinstance(place, Leaf) else None
-            yield SlotArray(slot, _array(gradient), names.grad(leaf.name) if leaf is not None else None, leaf)
+        return [f"X{i}{names.GRAD}" for i in range(len(event.wrt))]
+    sizes = event.node.wrt_sizes if event.node.wrt_sizes is not None else repeat(None)
+    return [s.name for s, n in zip(grad_op.outputs, sizes, strict=False) for _ in range(1 if n is None else n)]
 
 
 def _array(value: Any) -> Any:

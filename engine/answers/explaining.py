@@ -53,16 +53,12 @@ def explain(
     s = conditions.SlotValues(event, bad, dtype, kind, makers)
     elsewhere: tuple[causes.Cause, np.ndarray[Any, Any]] | None = None
     for entry in causes.CAUSES:
-        if entry.ops and event.type not in entry.ops:
+        if not entry.may_hold(event.type):
             continue
         if not entry.ops and elsewhere is not None:
             break  # what is known of the operator says more than what is true of all
-        with np.errstate(all="ignore"):
-            try:
-                holds = np.asarray(entry.test(s))
-            except (StopIteration, KeyError, ValueError):
-                continue  # the operator was called without that slot, or shapes do not tell
-        if not holds.any():
+        holds = _test(entry, s)
+        if holds is None or not holds.any():
             continue
         if holds.shape == bad.shape:
             if not (holds & bad).any():
@@ -73,6 +69,15 @@ def explain(
     assert elsewhere is not None, "the last line of the table holds always"
     entry, holds = elsewhere
     return _explanation(entry, event, s, holds, bad)
+
+
+def _test(entry: causes.Cause, s: conditions.SlotValues) -> np.ndarray[Any, Any] | None:
+    """Return where a cause holds; None where the operator was called without that slot, or shapes do not tell."""
+    with np.errstate(all="ignore"):
+        try:
+            return np.asarray(entry.test(s))
+        except (StopIteration, KeyError, ValueError):
+            return None
 
 
 def _explanation(

@@ -220,12 +220,22 @@ def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float,
             worst = error
             result.analytic, result.numeric, result.error = analytic, numeric, error
     if not result.error <= limit and not _note_kink(model, s, result):
-        result.status = WRONG
-        _look_closer(model, s, gradient, result, rng, precise)
-        suspects = [*dict.fromkeys(s.written)]
-        if len(suspects) == 1:  # the operators of the engine itself are tested
-            result.suspect, result.loc = suspects[0]
+        _note_wrong(model, s, gradient, result, rng, precise)
     return result
+
+
+def _note_wrong(
+    model: Recomputable, s: Claim, gradient: Any, result: LeafCheck, rng: np.random.Generator, precise: bool
+) -> None:
+    """Note that a gradient is wrong, in which elements, and the operator that is to blame where one rule is the user's.
+
+    The operators of the engine itself are tested.
+    """
+    result.status = WRONG
+    _look_closer(model, s, gradient, result, rng, precise)
+    suspects = [*dict.fromkeys(s.written)]
+    if len(suspects) == 1:
+        result.suspect, result.loc = suspects[0]
 
 
 def _note_kink(model: Recomputable, s: Claim, result: LeafCheck) -> bool:

@@ -41,10 +41,8 @@ def wide(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> dict[str, np.ndarray[Any, Any]]:
     """By kind, where *array* is wrong; only kinds that occur."""
-    if not holds_numbers(array) or not array.size:
-        return {}
-    if isinstance(array, ArraySummary):
-        return {}  # it is told where nothing is wrong
+    if not holds_numbers(array) or not array.size or isinstance(array, ArraySummary):
+        return {}  # a summary is given where nothing is wrong
     with np.errstate(all="ignore"):
         if not subnormal and is_finite(array, big):
             return {}
@@ -58,7 +56,7 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
     if subnormal:
         size = np.abs(array)
         wrong[SUBNORMAL] = (size > 0) & (size < tiny(array.dtype))
-    return wrong and {kind: mask for kind, mask in wrong.items() if mask.any()}
+    return {kind: mask for kind, mask in wrong.items() if mask.any()}
 
 
 def tiny(dtype: Any) -> float:

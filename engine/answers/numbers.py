@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
@@ -58,23 +59,29 @@ class Numbers:
     @classmethod
     def join(cls, parts: Sequence[Numbers]) -> Numbers:
         """The numbers of several arrays together, from those of each."""
-        decades: dict[int, int] = {}
+        decades: Counter[int] = Counter()
         for n in parts:
-            for order, count in n.decades.items():
-                decades[order] = decades.get(order, 0) + count
-        elements = sum(n.elements for n in parts)
-        sized = [n for n in parts if not math.isnan(n.norm)]
-        count = sum(n.elements - n.nonfinite for n in sized)
+            decades.update(n.decades)
+        norm, largest, mean = cls._join_sizes([n for n in parts if not math.isnan(n.norm)])
         return cls(
-            norm=math.hypot(*(n.norm for n in sized)) if sized else math.nan,
-            largest=max((n.largest for n in sized), default=math.nan),
-            mean=sum(n.mean * (n.elements - n.nonfinite) for n in sized) / max(count, 1) if sized else math.nan,
+            norm=norm,
+            largest=largest,
+            mean=mean,
             zeros=sum(n.zeros for n in parts),
             nonfinite=sum(n.nonfinite for n in parts),
-            elements=elements,
+            elements=sum(n.elements for n in parts),
             decades=dict(sorted(decades.items())),
             nan=sum(n.nan for n in parts),
         )
+
+    @staticmethod
+    def _join_sizes(sized: Sequence[Numbers]) -> tuple[float, float, float]:
+        """Return the norm, the largest size and the mean size of the finite numbers of several arrays; NaN for none."""
+        if not sized:
+            return math.nan, math.nan, math.nan
+        finite = [n.elements - n.nonfinite for n in sized]
+        total = sum(n.mean * count for n, count in zip(sized, finite, strict=True))
+        return math.hypot(*(n.norm for n in sized)), max(n.largest for n in sized), total / max(sum(finite), 1)
 
     @classmethod
     def measure(cls, *values: Any, orders: bool = True) -> Numbers:
@@ -87,11 +94,7 @@ class Numbers:
         if any(m is not None for m in measured):
             pairs = zip(values, measured, strict=True)
             return cls.join([cls.measure(v, orders=orders) if m is None else cls(**m) for v, m in pairs])
-        blocks = [
-            cls._measure_block(magnitudes.wide(flat[start : start + BLOCK]), orders)
-            for flat in (magnitudes.plain(v).reshape(-1) for v in values)
-            for start in range(0, max(flat.size, 1), BLOCK)
-        ]
+        blocks = [cls._measure_block(magnitudes.wide(block), orders) for v in values for block in _cut_into_blocks(v)]
         whole = blocks[0] if len(blocks) == 1 else cls.join(blocks)
         left_out = sum(math.prod(v.shape) for v in values) - whole.elements
         return whole if not left_out else cls.join([whole, cls._zeros(left_out)])
@@ -137,6 +140,13 @@ class Numbers:
             "nonfinite": self.nonfinite,
             "elements": self.elements,
         }
+
+
+def _cut_into_blocks(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield the elements of an array in blocks, of an empty one an empty block."""
+    flat = magnitudes.plain(value).reshape(-1)
+    for start in range(0, max(flat.size, 1), BLOCK):
+        yield flat[start : start + BLOCK]
 
 
 def _measure(value: Any) -> Mapping[str, Any] | None:

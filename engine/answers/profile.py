@@ -226,15 +226,13 @@ class ProfileStory(Result):
 
 def _group(name: str, costs: Sequence[Cost]) -> OperatorGroup:
     repeats = max((len(c.seconds) for c in costs), default=1)
+    measured = [c for c in costs if c.seconds]
     # An operator measured less often counts in each repeat with its median.
-    columns = [
-        c.seconds if len(c.seconds) == repeats else [statistics.median(c.seconds)] * repeats for c in costs if c.seconds
-    ]
+    columns = [c.seconds if len(c.seconds) == repeats else [statistics.median(c.seconds)] * repeats for c in measured]
     seconds = [sum(column[i] for column in columns) for i in range(repeats)]
     parts: dict[str, float] = {}
-    for c in costs:
-        if c.seconds:
-            parts[c.part] = parts.get(c.part, 0.0) + statistics.median(c.seconds)
+    for c in measured:
+        parts[c.part] = parts.get(c.part, 0.0) + statistics.median(c.seconds)
     return OperatorGroup(
         name, len([c for c in costs if c.part != BESIDE]), sum(c.nbytes for c in costs), seconds, parts
     )
@@ -368,19 +366,28 @@ class Calls:
                     if n > 1:
                         clock.again(FORWARD)
                     for call, kernel in kernels:
-                        seconds = call.seconds
-                        if not call.op.has_effect and id(call) not in once:
-                            try:
-                                start = perf_counter()
-                                kernel()
-                                seconds = perf_counter() - start
-                            except REFUSED as error:
-                                once.add(id(call))
-                                clock.note_unrepeated(call, error)
+                        seconds = self._repeat(call, kernel, clock, once)
                         if n:
                             listen(replace(call, seconds=seconds))
         finally:
             state.random = random
+
+    def _repeat(self, call: watch.Computed, kernel: Callable[[], Any], clock: Clock, once: set[int]) -> float:
+        """Return the time that a call takes once more; the one that it took where it cannot be repeated.
+
+        Args:
+            once: gets the calls that refused.
+        """
+        if call.op.has_effect or id(call) in once:
+            return call.seconds
+        try:
+            start = perf_counter()
+            kernel()
+            return perf_counter() - start
+        except REFUSED as error:
+            once.add(id(call))
+            clock.note_unrepeated(call, error)
+            return call.seconds
 
 
 def _framework_context(calls: Sequence[watch.Computed]) -> AbstractContextManager[None]:
@@ -415,13 +422,18 @@ def add_layers(costs: Sequence[Cost], nodes: Sequence[GradNode], names: Mapping[
     paths.update(names or {})
     of_tape = from_tape.layers_of(nodes, lambda leaf: paths.get(leaf, leaf.name))
     by_key = {n.key: layer for n, layer in zip(nodes, of_tape, strict=True)}
-    forward = dict.fromkeys(c.origin for c in costs if isinstance(c.origin, Operator) and c.part == FORWARD)
-    of_program = from_program.layers_of([*forward], _name_parameter)
+    _add_layers_of_program([c for c in costs if isinstance(c.origin, Operator)])
     for c in costs:
-        if isinstance(c.origin, Operator):
-            c.layer = of_program.get(c.origin.origin or c.origin) or from_program.layer_of(c.origin, _name_parameter)
-        else:
+        if not isinstance(c.origin, Operator):
             c.layer = by_key.get(c.origin.key if isinstance(c.origin, GradNode) else c.origin, "")
+
+
+def _add_layers_of_program(costs: Sequence[Cost]) -> None:
+    """Fill in the layer of the operators of a program; a gradient operator has that of its forward operator."""
+    forward = dict.fromkeys(c.origin for c in costs if c.part == FORWARD)
+    layers = from_program.layers_of([*forward], _name_parameter)
+    for c in costs:
+        c.layer = layers.get(c.origin.origin or c.origin) or from_program.layer_of(c.origin, _name_parameter)
 
 
 def _name_parameter(variable: Variable) -> str:

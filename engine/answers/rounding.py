@@ -5,7 +5,7 @@ A gradient that is zero by structure, as that of a bias before batch norm, is no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -21,12 +21,7 @@ def roundings(run: Timeline, names: Iterable[str]) -> Mapping[str, float]:
     What cannot be repeated in it is left out.
     """
     recorded = Branch(run)
-    edits = []
-    for number, value in enumerate(run.values):
-        array = run.store.get(number) if value.maker == NOBODY and number in run.store else None
-        if array is not None and getattr(array, "dtype", None) in (np.float32, np.float16):
-            edits.append(Edit(0, number, wide(array), ""))
-    precise = Branch.add_edits(run, "double", 0, edits)
+    precise = Branch.add_edits(run, "double", 0, list(_widen_given(run)))
     gradients = {run.find(name, 0): number for name, number in run.results.items()}
     found = {}
     for name in names:
@@ -40,3 +35,11 @@ def roundings(run: Timeline, names: Iterable[str]) -> Mapping[str, float]:
         if one.shape == other.shape and np.isfinite(other).all():
             found[name] = float(np.abs(one - other).max(initial=0.0))
     return found
+
+
+def _widen_given(run: Timeline) -> Iterator[Edit]:
+    """Yield the edits that give every value that no operator made in double precision."""
+    for number, value in enumerate(run.values):
+        array = run.store.get(number) if value.maker == NOBODY and number in run.store else None
+        if array is not None and getattr(array, "dtype", None) in (np.float32, np.float16):
+            yield Edit(0, number, wide(array), "")

@@ -84,6 +84,14 @@ class Buffer:
     recompute: bool = False
     held: bool = False
 
+    def note_reader(self, operation: RunOperation, index: int) -> None:
+        """Note an operator of backward that reads it; what backward itself made is not kept for it."""
+        if self.producer is not None and self.producer.part != FORWARD:
+            return
+        self.last = index
+        if not self.readers or self.readers[-1] is not operation:
+            self.readers.append(operation)
+
 
 @dataclass
 class SavedStory(Result):
@@ -212,10 +220,8 @@ class Keeper:
             buffer = self._buffer(v, None)
             operation.reads.append(buffer.number)
             buffer.held = buffer.held or v.held or buffer.producer is None
-            if part == BACKWARD and (buffer.producer is None or buffer.producer.part == FORWARD):
-                buffer.last = index
-                if not buffer.readers or buffer.readers[-1] is not operation:
-                    buffer.readers.append(operation)
+            if part == BACKWARD:
+                buffer.note_reader(operation, index)
         # What a recorded rule computes with has been told, operator by operator.
         operation.work = 0 if event.recorded else work(event)
         self._note_views(event)

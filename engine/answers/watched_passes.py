@@ -92,10 +92,10 @@ def watch_program(
     program = loss.block.program
     there = gradients_of_parameters(loss)
     pairs = [*(append_backward(loss) if there is None else there.items())]
-    fetch = [loss, *(g for _, g in pairs)]
+    firsts = [g for _, g in pairs]
+    fetch = [loss, *firsts]
     if order > 1 and pairs:
-        seconds = gradients([g for _, g in pairs], [p for p, _ in pairs], [g for _, g in pairs])
-        fetch += [g for g in seconds if g is not None]
+        fetch += [g for g in gradients(firsts, [p for p, _ in pairs], firsts) if g is not None]
     adapter = None if listener is None else Adapter(listener)
     with pause_gc(), watch.watch(adapter):  # what listeners note of a run stays
         values = _fetch(program, feed, fetch, stays(listener)) if run is None else run(fetch)

@@ -30,12 +30,10 @@ def align(a: Sequence[Hashable], b: Sequence[Hashable], within: Stretch | None =
     while waiting:
         i, j, k, end = waiting.pop()
         # Equal entries at both ends belong together.
-        while i < j and k < end and a[i] == b[k]:
-            pairs.append((i, k))
-            i, k = i + 1, k + 1
-        while i < j and k < end and a[j - 1] == b[end - 1]:
-            j, end = j - 1, end - 1
-            pairs.append((j, end))
+        first, last = _count_equal_ends(a, b, (i, j, k, end))
+        pairs += [(i + n, k + n) for n in range(first)]
+        pairs += [(j - n, end - n) for n in range(1, last + 1)]
+        i, j, k, end = i + first, j - last, k + first, end - last
         if i == j or k == end:
             continue
         # Between them, entries that are unique on both sides divide the rest.
@@ -48,6 +46,19 @@ def align(a: Sequence[Hashable], b: Sequence[Hashable], within: Stretch | None =
         else:
             pairs += _greedy(a, b, (i, j, k, end))
     return sorted(pairs)
+
+
+def _count_equal_ends(a: Sequence[Hashable], b: Sequence[Hashable], within: Stretch) -> tuple[int, int]:
+    """Return how many entries at the beginning of two stretches are equal, and how many of the others at their end."""
+    i, j, k, end = within
+    most = min(j - i, end - k)
+    first = 0
+    while first < most and a[i + first] == b[k + first]:
+        first += 1
+    last = 0
+    while last < most - first and a[j - 1 - last] == b[end - 1 - last]:
+        last += 1
+    return first, last
 
 
 def gaps(pairs: Sequence[tuple[int, int]], within: Stretch) -> Iterator[Stretch]:

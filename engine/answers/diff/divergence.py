@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -188,16 +188,22 @@ def _partners(matching: Matching, before: Timeline, after: Timeline) -> dict[int
     loose, loose_after = ([e for e in entries if _forward_operator(e) < 0] for entries in (left, right))
     aligned = align([e.type for e in loose], [e.type for e in loose_after])
     partners.update((loose[n].index, loose_after[m].index) for n, m in aligned)
-    waiting: dict[tuple[int, str], deque[int]] = {}
-    for entry in right:
-        if _forward_operator(entry) >= 0:
-            waiting.setdefault((entry.pair, entry.type), deque()).append(entry.index)
+    waiting = _group_by_forward_operator(right)
     for entry in left:
         pair = partners.get(_forward_operator(entry))
         others = waiting.get((pair, entry.type)) if pair is not None else None
         if others:
             partners[entry.index] = others.popleft()
     return partners
+
+
+def _group_by_forward_operator(entries: Iterable[Entry]) -> dict[tuple[int, str], deque[int]]:
+    """Return the gradient operators, in order, by what they differentiate and by their type."""
+    groups: dict[tuple[int, str], deque[int]] = {}
+    for entry in entries:
+        if _forward_operator(entry) >= 0:
+            groups.setdefault((entry.pair, entry.type), deque()).append(entry.index)
+    return groups
 
 
 def _forward_operator(entry: Entry) -> int:

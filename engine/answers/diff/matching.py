@@ -59,13 +59,14 @@ class Matching:
 def match(before: Outline, after: Outline) -> Matching:
     """The operators and leaves of two outlines that belong together."""
     named = {name for name, leaf in before.leaves.items() if _same_kind(leaf, after.leaves.get(name))}
-    frozen = {n for n in named if _is_frozen(before, after, n) or _is_frozen(after, before, n)}
-    known = frozenset(named - frozen)
+    frozen_after = {n for n in named if _is_frozen(before, after, n)}
+    frozen_before = {n for n in named if _is_frozen(after, before, n)}
+    known = frozenset(named - frozen_after - frozen_before)
     # What one side records for leaves alone that are frozen on the other has no partner there.
-    recorded_before = _find_record_only(before, {n for n in named if _is_frozen(before, after, n)})
-    recorded_after = _find_record_only(after, {n for n in named if _is_frozen(after, before, n)})
-    a = [n for n in range(before.forward) if n not in recorded_before]
-    b = [n for n in range(after.forward) if n not in recorded_after]
+    recorded_before = _find_record_only(before, frozen_after)
+    recorded_after = _find_record_only(after, frozen_before)
+    a = sorted({*range(before.forward)}.difference(recorded_before))
+    b = sorted({*range(after.forward)}.difference(recorded_after))
     marks, marks_after = _upstream(before, known), _upstream(after, known)
     fine, coarse = (zip(*keys, strict=True) for keys in _both(before, after, known, marks, marks_after))
     pairs = _align(a, b, fine, [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...view.from_tape import TapeGraph
@@ -33,29 +33,34 @@ def operations(
         leaf: of a tensor that no operator has made.
     """
     nodes = graph.view.by_id()
-    ops = [n for n in graph.view.nodes if n.kind == OP]
-    ops.sort(key=lambda n: n.part != FORWARD)
-    at = {n.id: place for place, n in enumerate(ops)}
+    ops = sorted((n for n in graph.view.nodes if n.kind == OP), key=lambda n: n.part != FORWARD)
+    at: dict[str | None, int] = {n.id: place for place, n in enumerate(ops)}
     made: dict[str, tuple[int, str]] = {}
     leaves: dict[str, OutlineLeaf] = {}
     told = []
     for place, op in enumerate(ops):
         operands = []
         for slot, tensor in graph.reads[op.id] if op.part == FORWARD else ():
-            if tensor in made:
-                operands.append(OutlineOperand(slot, *made[tensor]))
-            else:
+            if tensor not in made:
                 read = leaf(nodes[tensor])
                 leaves.setdefault(read.name, read)
-                operands.append(OutlineOperand(slot, NOTHING, read.name))
-        seen: dict[str, int] = {}
-        for slot, tensor in graph.writes[op.id]:
-            number = seen[slot] = seen.get(slot, -1) + 1
-            made[tensor] = place, f"{slot}.{number}" if number else slot
+                made_by, name = NOTHING, read.name
+            else:
+                made_by, name = made[tensor]
+            operands.append(OutlineOperand(slot, made_by, name))
+        made.update((tensor, (place, name)) for name, tensor in _name_results(graph.writes[op.id]))
         attributes = attributes_of(graph.nodes[op.id].attrs, plain)
-        pair = at.get(op.pair or "", NOTHING) if op.part != FORWARD else NOTHING
+        pair = NOTHING if op.part == FORWARD else at.get(op.pair, NOTHING)
         told.append(OutlineOperation(op.name, op.type, op.scope, 0, attributes, operands, pair, op.source))
     return sum(n.part == FORWARD for n in ops), told, leaves
+
+
+def _name_results(writes: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the results of an operator as an outline calls them: by the slot, with a number from the second one on."""
+    seen: dict[str, int] = {}
+    for slot, tensor in writes:
+        number = seen[slot] = seen.get(slot, -1) + 1
+        yield f"{slot}.{number}" if number else slot, tensor
 
 
 def outline(graph: TapeGraph, title: str, plain: Plain) -> Outline:

@@ -106,9 +106,9 @@ class _Sides:
     operations: Mapping[int, int]
     leaves: Mapping[str, str]
 
-    def unmatched(self) -> list[int]:
-        """Forward operators of *one* without a partner."""
-        return [n for n in range(self.one.forward) if n not in self.operations]
+    def unmatched(self, explained: Collection[int] = ()) -> list[int]:
+        """Forward operators of *one* without a partner, but for those that something else explains."""
+        return [n for n in range(self.one.forward) if n not in self.operations and n not in explained]
 
 
 def _forward(matching: Matching) -> Iterator[tuple[float, Change]]:
@@ -122,9 +122,16 @@ def _forward(matching: Matching) -> Iterator[tuple[float, Change]]:
     connected, made_now = _cuts(fresh, "connected", ahead)
     yield from cut
     yield from connected
-    removed = [n for n in gone.unmatched() if n not in behind and n not in made]
-    added = [n for n in fresh.unmatched() if n not in ahead and n not in made_now]
-    # One for one in the same place is a replacement.
+    yield from _compare_unmatched(matching, gone.unmatched({*behind, *made}), fresh.unmatched({*ahead, *made_now}))
+    for here, there in matching.operations.items():
+        left, right = matching.before.operations[here], matching.after.operations[there]
+        yield from ((here, change) for change in _compare_partners(matching, here in matching.moved, left, right))
+
+
+def _compare_unmatched(
+    matching: Matching, removed: Sequence[int], added: Sequence[int]
+) -> Iterator[tuple[float, Change]]:
+    """Changes of operators that are on one side alone; one for one in the same place is a replacement."""
     replaced = dict(_replacements(matching, removed, added))
     for here, there in replaced.items():
         yield here, _find_replacement(matching.before.operations[here], matching.after.operations[there])
@@ -133,16 +140,19 @@ def _forward(matching: Matching) -> Iterator[tuple[float, Change]]:
         yield group[0], _several("removed", matching.before, group)
     for group in _groups(matching.after, [n for n in added if n not in instead]):
         yield _place(matching, group[0]), _several("added", matching.after, group)
-    # Operators that are on both sides.
-    for here, there in matching.operations.items():
-        left, right = matching.before.operations[here], matching.after.operations[there]
-        if here in matching.moved:
-            yield here, _change("moved", f"{left.name} stands elsewhere in the order", left, right)
-        text = _attributes(left, right)
-        if text:
-            yield here, _change("attributes", f"{left.name}: {text}", left, right)
-        for said in _find_rewiring(matching, left, right):
-            yield here, _change("rewired", f"{left.name}: {said}", left, right)
+
+
+def _compare_partners(
+    matching: Matching, is_moved: bool, left: OutlineOperation, right: OutlineOperation
+) -> Iterator[Change]:
+    """Changes of an operator that is on both sides."""
+    if is_moved:
+        yield _change("moved", f"{left.name} stands elsewhere in the order", left, right)
+    text = _attributes(left, right)
+    if text:
+        yield _change("attributes", f"{left.name}: {text}", left, right)
+    for said in _find_rewiring(matching, left, right):
+        yield _change("rewired", f"{left.name}: {said}", left, right)
 
 
 def _change(kind: str, text: str, left: OutlineOperation, right: OutlineOperation) -> Change:
@@ -186,21 +196,25 @@ def _cuts(sides: _Sides, kind: str, explained: Collection[int]) -> tuple[list[tu
 
 def _only_behind(sides: _Sides, makers: set[int]) -> set[int]:
     """Unmatched operators of *one* whose results go nowhere but to cut operands."""
-    one = sides.one
-    readers: dict[int, list[int]] = {}
-    for n in range(one.forward):
-        for operand in one.operations[n].operands:
-            if operand.maker != NOTHING:
-                readers.setdefault(operand.maker, []).append(n)
+    readers = _find_readers(sides.one)
     behind: set[int] = set()
-    for n in range(one.forward - 1, -1, -1):
+    for n in range(sides.one.forward - 1, -1, -1):
         if n in sides.operations:
             continue
-        if all(r in behind or (r in sides.operations and n in makers) for r in readers.get(n, ())) and (
-            n in makers or readers.get(n)
-        ):
+        is_cut, reading = n in makers, readers.get(n, ())
+        if (is_cut or reading) and all(r in behind or (r in sides.operations and is_cut) for r in reading):
             behind.add(n)
     return behind
+
+
+def _find_readers(outline: Outline) -> dict[int, list[int]]:
+    """Return the forward operators that read what a forward operator makes, by that operator."""
+    readers: dict[int, list[int]] = {}
+    for n in range(outline.forward):
+        for operand in outline.operations[n].operands:
+            if operand.maker != NOTHING:
+                readers.setdefault(operand.maker, []).append(n)
+    return readers
 
 
 def _replacements(matching: Matching, removed: Sequence[int], added: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -315,21 +329,22 @@ def _elsewhere(matching: Matching, was: OutlineOperand, now: OutlineOperand) -> 
 
     Empty if it does not, or what came or went explains it.
     """
-    if was.maker == NOTHING and now.maker == NOTHING:
-        if matching.leaves.get(was.tensor) == now.tensor or _constants(matching, was, now):
-            return ""
-        return f"{was.slot} is {now.tensor}, was {was.tensor}"
+    was_leaf, is_leaf = was.maker == NOTHING, now.maker == NOTHING
+    # What made it before, or makes it now, came or went itself.
+    if not (was_leaf or was.maker in matching.operations) or not (is_leaf or now.maker in matching.back):
+        return ""
+    if was_leaf == is_leaf and _is_same_operand(matching, was, now):
+        return ""
+    source = f"is {now.tensor}" if is_leaf else f"comes from {_maker(matching.after, now)}"
+    before = f"was {was.tensor}" if was_leaf else f"came from {_maker(matching.before, was)}"
+    return f"{was.slot} {source}, {before}"
+
+
+def _is_same_operand(matching: Matching, was: OutlineOperand, now: OutlineOperand) -> bool:
+    """Return whether two leaves, or two results of operators, are partners."""
     if was.maker == NOTHING:
-        known = now.maker in matching.back
-        return f"{was.slot} comes from {_maker(matching.after, now)}, was {was.tensor}" if known else ""
-    if now.maker == NOTHING:
-        known = was.maker in matching.operations
-        return f"{was.slot} is {now.tensor}, came from {_maker(matching.before, was)}" if known else ""
-    if was.maker not in matching.operations or now.maker not in matching.back:
-        return ""
-    if matching.operations[was.maker] == now.maker and was.tensor == now.tensor:
-        return ""
-    return f"{was.slot} comes from {_maker(matching.after, now)}, came from {_maker(matching.before, was)}"
+        return matching.leaves.get(was.tensor) == now.tensor or _constants(matching, was, now)
+    return matching.operations[was.maker] == now.maker and was.tensor == now.tensor
 
 
 def _constants(matching: Matching, was: OutlineOperand, now: OutlineOperand) -> bool:
@@ -402,9 +417,7 @@ def _gradients(matching: Matching) -> Iterator[Change]:
     before, after = matching.before, matching.after
     for name, leaf in before.leaves.items():
         other = after.leaves.get(matching.leaves.get(name, ""))
-        if other is None or leaf.reason == other.reason or not leaf.gradient or not other.gradient:
-            continue
-        if "ok" not in (leaf.gradient, other.gradient) and leaf.role != PARAMETER:
+        if other is None or not _is_other_gradient(leaf, other):
             continue
         if other.gradient == "ok":
             text = f"{other.name} gets a gradient now (was: {leaf.gradient})"
@@ -414,6 +427,13 @@ def _gradients(matching: Matching) -> Iterator[Change]:
             text = f"{other.name}: {leaf.gradient} → {other.gradient}"
         kind = "frozen" if leaf.is_frozen != other.is_frozen and "ok" in (leaf.gradient, other.gradient) else "gradient"
         yield Change(kind, text, [name], [other.name], leaf.source, other.source)
+
+
+def _is_other_gradient(leaf: OutlineLeaf, other: OutlineLeaf) -> bool:
+    """Return whether the gradients of two partners differ in a way that is worth a line."""
+    if leaf.reason == other.reason or not leaf.gradient or not other.gradient:
+        return False
+    return "ok" in (leaf.gradient, other.gradient) or leaf.role == PARAMETER
 
 
 def _backward(matching: Matching) -> Iterator[Change]:

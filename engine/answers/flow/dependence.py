@@ -142,15 +142,27 @@ def _carrier(spread: Spread, entry: Entry, number: int, asked: Array) -> int:
     if any(np.shape(spread.value_before(n)) != np.shape(spread.value_after(n)) for n in operands):
         return operands[0]  # selected by other values: with what was selected before it does not go together
     for operand in operands:
-        given = [_only(spread, o, operand) for o in entry.operands]
-        try:
-            with watch.pause_watchers(), np.errstate(all="ignore"), disable_breakpoints():
-                result = entry.kernel(*given)[outs.index(number)]
-        except (ValueError, IndexError):
-            continue  # sizes that have changed, and what has them, are taken together only
-        if find_differences(spread.value_before(number), result)[asked].any():
+        results = _compute_with_one_changed(spread, entry, operand)
+        if results is None:
+            continue
+        if find_differences(spread.value_before(number), results[outs.index(number)])[asked].any():
             return operand
     return operands[0]
+
+
+def _compute_with_one_changed(spread: Spread, entry: Entry, operand: int) -> Sequence[Any] | None:
+    """Return the results where one operand alone has its changed value.
+
+    None where the kernel refuses that: sizes that have changed, and what has them, are taken together only.
+    """
+    assert entry.kernel is not None
+    given = [_only(spread, o, operand) for o in entry.operands]
+    try:
+        with watch.pause_watchers(), np.errstate(all="ignore"), disable_breakpoints():
+            results: Sequence[Any] = entry.kernel(*given)
+    except (ValueError, IndexError):
+        return None
+    return results
 
 
 def _only(spread: Spread, operand: Any, changed: int) -> Any:

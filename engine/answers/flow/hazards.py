@@ -76,19 +76,24 @@ def hazards(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
     Args:
         learned: the numbers of the parameters.
     """
-    looks = [e for e in run.entries if not e.backward and kind(e) in _LOOKS and e.inputs]
+    looks = [e for e in run.entries if _is_looked_at(e)]
     if not looks:
         return
     moving = downstream(run, learned)
     scene = RunFacts(run, moving, signs(run, moving))
     seen: set[tuple[object, ...]] = set()
     for entry in looks:
-        hazard = next((h for look in _LOOKS[kind(entry)] if (h := look(scene, entry)) is not None), None)
-        key = (*entry.loc[:1], hazard.said) if hazard is not None else ()
-        if hazard is None or hazard.operand not in scene.moving or key in seen or not _is_differentiated(run, entry):
+        hazard = next(filter(None, (look(scene, entry) for look in _LOOKS[kind(entry)])), None)
+        if hazard is None or hazard.operand not in scene.moving:
             continue
-        seen.add(key)
-        yield _fact(scene, entry, hazard)
+        key = (*entry.loc[:1], hazard.said)
+        if key not in seen and _is_differentiated(run, entry):
+            seen.add(key)
+            yield _fact(scene, entry, hazard)
+
+
+def _is_looked_at(entry: Entry) -> bool:
+    return not entry.backward and bool(entry.inputs) and kind(entry) in _LOOKS
 
 
 def _is_differentiated(run: Timeline, entry: Entry) -> bool:

@@ -29,7 +29,7 @@ _ELEMENTS = 20_000
 
 def find_unused(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
     """The inputs, and the columns of inputs, that make no difference however they are changed."""
-    if not all(np.isfinite(o).all() for o in probe.outputs if o.dtype.kind in "fc"):
+    if not _is_finite(probe):
         unchecked.append(f"what has an influence on {probe.name}: its output is not finite")
         return
     forward = _count_operators(probe)
@@ -50,11 +50,20 @@ def find_unused(probe: Probe, rng: np.random.Generator, unchecked: list[str]) ->
             left -= len(suspects) * forward
             yield from _columns(probe, i, suspects, rng)
     if passed_over:
-        names = ", ".join(passed_over[:4]) + (f" and {len(passed_over) - 4} more" if len(passed_over) > 4 else "")
         unchecked.append(
-            f"which features of {names} have an influence on {probe.name}: to look at each takes more than "
-            f"{MOST_OPERATORS:,} operators"
+            f"which features of {_name_some(passed_over)} have an influence on {probe.name}: to look at each takes "
+            f"more than {MOST_OPERATORS:,} operators"
         )
+
+
+def _is_finite(probe: Probe) -> bool:
+    return all(np.isfinite(o).all() for o in probe.outputs if o.dtype.kind in "fc")
+
+
+def _name_some(names: Sequence[str], most: int = 4) -> str:
+    """Return the first names, and how many more there are."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _influences(probe: Probe, index: int, where: Array, rng: np.random.Generator) -> bool | None:
@@ -179,13 +188,16 @@ def find_padding(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
     """
     for m, mask in enumerate(probe.inputs):
         for hidden in _find_hidden(mask.name, mask.array):
-            rest = [
-                i
-                for i, x in enumerate(probe.inputs)
-                if i != m and x.array.dtype.kind != "b" and x.array.shape[:2] == hidden[0].shape
-            ]
+            rest = [i for i in _find_sequences(probe, hidden[0].shape) if i != m]
             if rest and all(_reaches(probe, i, m, places, rng) for i in rest for places in hidden):
                 yield from (_check_padding(probe, i, m, hidden[0], rng) for i in rest)
+
+
+def _find_sequences(probe: Probe, shape: tuple[int, ...]) -> Iterator[int]:
+    """Yield the inputs that hold numbers for each sample and step of a mask of that shape."""
+    for i, x in enumerate(probe.inputs):
+        if x.array.dtype.kind != "b" and x.array.shape[:2] == shape:
+            yield i
 
 
 def _find_hidden(name: str, array: Array) -> Iterator[list[Array]]:

@@ -156,11 +156,7 @@ def _find_leak(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact 
     array = np.asarray(root)
     rng = np.random.default_rng(0)
     for place in rng.permutation(array.size)[:_TRIES]:
-        where = np.zeros(array.shape, bool)
-        where.reshape(-1)[place] = True
-        other = 1 - array if array.dtype.kind == "f" else swap(array, where, rng)
-        if array.dtype.kind == "f":
-            other = np.where(where, other, array).astype(array.dtype)
+        other = _change_label(array, place, rng)
         if np.array_equal(other, array):
             continue
         spread = Spread(run, {compared.root: other}, (compared.prediction, compared.label), computed=True)
@@ -171,6 +167,15 @@ def _find_leak(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact 
             unchecked.append(f"whether the label reaches the prediction through {entry.type}: {spread.stops[0].why}")
             return None
     return None
+
+
+def _change_label(array: Array, place: int, rng: np.random.Generator) -> Array:
+    """Return labels of which one has another value: the opposite one, or that of another class."""
+    where = np.zeros(array.shape, bool)
+    where.reshape(-1)[place] = True
+    if array.dtype.kind != "f":
+        return swap(array, where, rng)
+    return np.where(where, 1 - array, array).astype(array.dtype)
 
 
 def _others(run: Timeline, compared: Compared) -> bool:

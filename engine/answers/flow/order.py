@@ -5,7 +5,7 @@ to see them.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -57,17 +57,21 @@ def sequences(probe: Probe) -> Iterator[Sequence]:
 def future(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
     """For each sequence whether its outputs see inputs after them; certain where a mask against that is there."""
     pairs = list(sequences(probe))
-    masks = [m for s in pairs for m in _masks(probe, s.steps)]
-    # Of several that are made of each other, the first is the cause, and the last says most surely what it hides.
-    mask = replace(masks[0], is_off=any(m.is_off for m in masks)) if masks else None
+    mask = _choose_mask(probe, pairs)
     facts = [(s, _find_sight(probe, s, rng)) for s in pairs]
     # A decoder's outputs see all of what was encoded, and may not see what they are to say themselves.
-    hidden = [s for s, seen in facts if seen is None] if mask is not None and len({s.index for s in pairs}) > 1 else []
-    if any(_reaches(probe, s, rng) for s in hidden):
+    may_decode = mask is not None and len({s.index for s in pairs}) > 1
+    if may_decode and any(_reaches(probe, s, rng) for s, seen in facts if seen is None):
         return
     for sequence, seen in facts:
         if seen is not None:
             yield _fact(probe, sequence, seen, mask, rng)
+
+
+def _choose_mask(probe: Probe, pairs: Collection[Sequence]) -> TriangularMask | None:
+    """Of masks that are made of each other, the first is the cause, and the last says most surely what it hides."""
+    masks = [m for s in pairs for m in _masks(probe, s.steps)]
+    return replace(masks[0], is_off=any(m.is_off for m in masks)) if masks else None
 
 
 def _reaches(probe: Probe, s: Sequence, rng: np.random.Generator) -> bool:
@@ -160,14 +164,18 @@ def _masks(probe: Probe, steps: int) -> Iterator[TriangularMask]:
     for x in probe.inputs:
         if x.array.shape[-2:] == (steps, steps) and (how := triangle(x.array)) is not None:
             yield TriangularMask(f"{probe.name} was given {x.name}, {how}", x.made_at, is_off(x.array))
+    yield from _find_masks_made(probe, steps)
+
+
+def _find_masks_made(probe: Probe, steps: int) -> Iterator[TriangularMask]:
+    """Yield the triangular masks of so many steps that the function made."""
     run = probe.recording.timeline
     fed = {n for n in probe.recording.inputs if n is not None}
     depends = downstream(run, fed)
     used = upstream(run, _find_masks(run, depends))
-    for number, value in enumerate(run.values):
-        if number not in used or number in depends or value.role == "parameter" or number not in run.store:
-            continue
-        array = run.store.get(number)
+    for number in sorted(used - depends):
+        value = run.values[number]
+        array = run.store.get(number) if value.role != "parameter" and number in run.store else None
         if getattr(array, "shape", ())[-2:] != (steps, steps):
             continue
         how = triangle(np.asarray(array))

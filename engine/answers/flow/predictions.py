@@ -135,8 +135,14 @@ def _side(run: Timeline, entry: Entry, moving: set[int], data: set[int]) -> int 
         return prediction if prediction in moving and label is not None else None
     if entry.type not in _SUBTRACTING or len(entry.inputs) != 2:
         return None
+    return _moving_side(run, entry, moving, data)
+
+
+def _moving_side(run: Timeline, entry: Entry, moving: set[int], data: set[int]) -> int | None:
+    """Return the operand of a difference that moves, where the other one is data of the same size."""
     for one, other in (entry.inputs, entry.inputs[::-1]):
-        if one in moving and other not in moving and other in data and _size(run, one) == _size(run, other) > 1:
+        is_side = one in moving and other not in moving and other in data
+        if is_side and _size(run, one) == _size(run, other) > 1:
             return one
     return None
 
@@ -191,10 +197,7 @@ def _pair(
     if (one in moving) == (two in moving) or not {one, two} & data:
         return None
     shapes = [_shape(run, n) for n in (one, two)]
-    count = math.prod(shapes[0])
-    if count < 2 or math.prod(shapes[1]) != count or len(shapes[0]) == len(shapes[1]):
-        return None
-    if math.prod(result) != count * count or any(_adds_an_axis(run, n) for n in (one, two)):
+    if not _makes_all_pairs(shapes[0], shapes[1], result) or any(_adds_an_axis(run, n) for n in (one, two)):
         return None
     prediction, target = shapes if one in moving else shapes[::-1]
     said = f"{entry.type} {'compares' if entry.type in _COMPARING else 'makes'}"
@@ -207,6 +210,14 @@ def _pair(
         said=("the best that can be learned then is the mean of the targets",),
         advice="give both one shape: squeeze(-1) the predictions, or unsqueeze(-1) the targets",
     )
+
+
+def _makes_all_pairs(one: tuple[int, ...], two: tuple[int, ...], result: tuple[int, ...]) -> bool:
+    """Return whether two shapes of as many elements but not as many axes have all pairs of elements as their result."""
+    count = math.prod(one)
+    if count < 2 or math.prod(two) != count or len(one) == len(two):
+        return False
+    return math.prod(result) == count * count
 
 
 def _adds_an_axis(run: Timeline, number: int) -> bool:
@@ -246,16 +257,14 @@ def _rowwise(run: Timeline, moving: set[int], data: set[int]) -> list[int]:
 
 def _inputs(run: Timeline, outputs: Iterable[int], moving: set[int], data: set[int]) -> list[int]:
     """The data that operators read beside what depends on parameters, on the way to *outputs*."""
-    wanted = set(outputs)
+    wanted, still = set(outputs), data - moving
     found: dict[int, None] = {}
     rows = {shape[0] for n in outputs if (shape := _shape(run, n))}
     for entry in reversed(run.entries):
-        if entry.backward or wanted.isdisjoint(entry.made):
-            continue
-        if moving.isdisjoint(entry.inputs):
+        if entry.backward or wanted.isdisjoint(entry.made) or moving.isdisjoint(entry.inputs):
             continue
         wanted.update(moving.intersection(entry.inputs))
-        given = [n for n in entry.inputs if n in data and n not in moving and _size(run, n) > 1]
+        given = [n for n in entry.inputs if n in still and _size(run, n) > 1]
         found.update((_skip_layout(run, n, rows), None) for n in given)
     return sorted(found)
 

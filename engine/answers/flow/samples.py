@@ -161,16 +161,7 @@ def _fact(
 ) -> Fact:
     one, two = (probe.recording.spread(change) for change in changes)
     place, how = _find_torn(one) or _name_meeting(one, two)
-    pooled = all(o.ndim < probe.inputs[i].array.ndim for o in probe.outputs for i in axes)
-    certain = probe.fixed_batch or pooled or place is None or place.type not in RELATING
-    if place is not None and place.type in ("matmul", "matmul_v2", "bmm", "einsum", "gather", "index_select"):
-        certain = probe.fixed_batch
-    if not probe.fixed_batch and any(entry.type in MESSAGES for entry in probe.recording.timeline.entries):
-        certain = False
-    certain = certain and not pairs and not (place is None and _are_numbers(probe, changes[0]))
-    doubt = "" if certain else _PAIRS
-    if certain and not probe.fixed_batch:
-        doubt = _doubt(probe, axes, row, changes[0], place)
+    doubt = _PAIRS if pairs else _find_doubt(probe, axes, row, changes[0], place)
     where = "" if place is None else f" through {place.type}"
     said = [how] if how else []
     said += [f"not followed beyond {s.entry.type}, {source.short(s.entry.loc)}: {s.why}" for s in one.stops]
@@ -188,6 +179,25 @@ def _fact(
         "work along the other axis, or transpose where the axes are reordered",
         influence.numbers,
     )
+
+
+_MIXING = frozenset(("matmul", "matmul_v2", "bmm", "einsum", "gather", "index_select"))
+"""Operators through which samples meet in a model that relates them: by weights, or by their numbers."""
+
+
+def _may_be_related(probe: Probe, axes: Mapping[int, int], place: Entry | None) -> bool:
+    """Return whether samples may be meant to meet, by the operator through which they do.
+
+    They are not where the size of the batch is fixed.
+    """
+    if probe.fixed_batch:
+        return False
+    if any(entry.type in MESSAGES for entry in probe.recording.timeline.entries):
+        return True
+    if place is None or place.type in _MIXING:
+        return place is not None
+    pooled = all(o.ndim < probe.inputs[i].array.ndim for o in probe.outputs for i in axes)
+    return place.type in RELATING and not pooled
 
 
 def _measure(probe: Probe, change: Mapping[int, Array], row: int, other: int) -> ChangeSize:
@@ -278,6 +288,13 @@ _MEETING = frozenset({"elementwise_sub", "elementwise_div", "sub", "div"})
 """Operators that shift values, or divide them."""
 
 
+def _find_doubt(probe: Probe, axes: Mapping[int, int], row: int, change: dict[int, Array], place: Entry | None) -> str:
+    """Return why samples may be meant to meet; empty where they are not, as where the size of the batch is fixed."""
+    if (place is None and _are_numbers(probe, change)) or _may_be_related(probe, axes, place):
+        return _PAIRS
+    return "" if probe.fixed_batch else _doubt(probe, axes, row, change, place)
+
+
 def _doubt(probe: Probe, axes: Mapping[int, int], row: int, change: dict[int, Array], place: Entry | None) -> str:
     """Why samples may be meant to meet, although nothing in the operator where they do says so; or nothing."""
     if probe.loss_inside:
@@ -287,12 +304,17 @@ def _doubt(probe: Probe, axes: Mapping[int, int], row: int, change: dict[int, Ar
     if len(axes) < 2 or not probe.modeless:
         return ""
     # Of several inputs one may be a table with a row for each step, and by chance as many steps as samples.
-    for i, other in change.items():
-        difference = probe.differences({i: other})
-        outputs = [d for d in difference if d.ndim and d.shape[0] == difference[0].shape[0]]
-        if any_differs(outputs) and not any(_others(d, row) is not None for d in outputs):
-            return f"whether all of its inputs have a row for each sample: {probe.inputs[i].name} has"
-    return ""
+    alone = (i for i, other in change.items() if _changes_only(row, probe.differences({i: other})))
+    first = next(alone, None)
+    if first is None:
+        return ""
+    return f"whether all of its inputs have a row for each sample: {probe.inputs[first].name} has"
+
+
+def _changes_only(row: int, difference: list[Array]) -> bool:
+    """Return whether of outputs that have a row for each sample that row changed, and no other."""
+    outputs = [d for d in difference if d.ndim and d.shape[0] == difference[0].shape[0]]
+    return any_differs(outputs) and all(_others(d, row) is None for d in outputs)
 
 
 def _name_meeting(one: Spread, two: Spread) -> tuple[Entry | None, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -88,9 +89,8 @@ def _check_logarithms(run: Timeline, entry: Entry, moving: set[int]) -> Fact | N
     if maker is not None and maker.type == "log_softmax":  # two operators are the loss of scores
         attrs = getattr(maker.binding, "attrs", None) or {}
         return _check_squashing(run, entry, maker.inputs[0], "softmax", int(attrs.get("axis", -1)))
-    array = np.asarray(run.store.get(number))
-    largest = float(np.nanmax(array)) if array.size and array.dtype.kind == "f" else math.nan
-    if not largest > _ROUNDING or not math.isfinite(largest):
+    largest = _find_largest(np.asarray(run.store.get(number)))
+    if not _ROUNDING < largest < math.inf:
         return None
     return Fact(
         FactKind.SQUASHED,
@@ -100,6 +100,11 @@ def _check_logarithms(run: Timeline, entry: Entry, moving: set[int]) -> Fact | N
         said=() if maker is None else (f"{maker.type} at {source.short(maker.loc)} made them",),
         advice="give it log_softmax of the scores, or the scores to cross_entropy",
     )
+
+
+def _find_largest(array: np.ndarray[Any, Any]) -> float:
+    """Return the largest number, NaN apart; NaN where there is none."""
+    return float(np.nanmax(array)) if array.size and array.dtype.kind == "f" else math.nan
 
 
 def _check_divergence(run: Timeline, entry: Entry, moving: set[int]) -> Fact | None:

@@ -83,11 +83,16 @@ class HistoryPoint:
             max(p.backward for p in parts),
             max(p.passes for p in parts),
             any(p.stale for p in parts),
-            math.hypot(*(p.weight or 0.0 for p in moved)) if moved else None,
-            math.hypot(*(p.update or 0.0 for p in moved)) if moved else None,
+            _hypot([p.weight for p in moved]),
+            _hypot([p.update for p in moved]),
             _least([p.clipped for p in parts]),
             _least([p.changed for p in parts]),
         )
+
+
+def _hypot(norms: Sequence[float | None]) -> float | None:
+    """The norm of several tensors together; None for none."""
+    return math.hypot(*(n or 0.0 for n in norms)) if norms else None
 
 
 def _least(factors: Sequence[float | None]) -> float | None:

@@ -15,7 +15,7 @@ from ...ir import roles
 from ...ir.program import Program
 from ...ir.variable import Variable
 from .. import magnitudes
-from ..events import step_event
+from ..events import SlotArray, step_event
 from .array_size import Extent, clip_factor, distance, norm
 from .history import Track, Update
 from .training_steps import Course
@@ -132,9 +132,8 @@ class ProgramCourse:
             return
         self._pass()
         track = self._track(step, parameter.name)
-        rate = _number_of(reads["LearningRate"].array) if "LearningRate" in reads else None
         if self._update is None:
-            self._update = Update(step.op.type, step.op.loc, rate=rate, **_origin(step, reads.get("LearningRate")))
+            self._update = _make_update(step, reads.get("LearningRate"))
         if self.course.find_waiting(track) is None:
             self.course.note_arrival(track, Extent.measure(gradient.array))
         point = self.course.note_update([track], self._update, step.op.block.program)[track]
@@ -156,6 +155,12 @@ class ProgramCourse:
             before, after = point.gradient.norm, norm(makes[gradient])
             point.clipped = clip_factor(after, before)
             self._totals.append((before, after))
+
+
+def _make_update(step: Step, rate: SlotArray | None) -> Update:
+    """Return the update that an operator begins."""
+    number = None if rate is None else _number_of(rate.array)
+    return Update(step.op.type, step.op.loc, rate=number, **_origin(step, rate))
 
 
 def _origin(step: Step, rate: Any) -> dict[str, Any]:

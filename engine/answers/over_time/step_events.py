@@ -225,14 +225,17 @@ def _searches(step: TrainingStep) -> bool:
     return any(update.by in _SEARCHING for update in step.updates)
 
 
+def _is_unmoved(point: HistoryPoint | None, step: TrainingStep) -> bool:
+    """Return whether an update changed nothing although there was a gradient and a learning rate."""
+    if point is None or point.update != 0 or not point.weight or point.gradient.all_zero:
+        return False
+    return step.rate != 0 and not _searches(step)
+
+
 def _find_unmoved(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:
     """Updates that change nothing, until the end, although there is a gradient and a learning rate."""
-    flags = [
-        p.update == 0 and bool(p.weight) and not p.gradient.all_zero and step.rate != 0 and not _searches(step)
-        for p, step in zip(points, history.steps, strict=True)
-        if p is not None and p.weight is not None
-    ]
     there = [i for i, p in enumerate(points) if p is not None and p.weight is not None]
+    flags = [_is_unmoved(points[i], history.steps[i]) for i in there]
     run = count_trailing(flags)
     return (there[len(flags) - run], run, None) if run >= _LEAST else None
 

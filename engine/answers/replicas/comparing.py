@@ -183,23 +183,27 @@ class _Comparing:
 
     def _rows(self) -> int:
         """Return how many rows the batch has: the first dimension of what meets parameters and is not made of any."""
-        of_parameters = {n for n, v in enumerate(self.run.values) if v.role == "parameter"}
-        firsts: Counter[int] = Counter()
-        for entry in self.run.entries[: self.run.begin]:
-            inputs = [n for n in entry.inputs if n >= 0]
-            if not any(n in of_parameters for n in inputs):
-                continue
-            of_parameters.update(entry.made)
-            for number in inputs:
-                array = self._array(number)
-                if number not in of_parameters and array is not None and array.ndim:
-                    firsts[array.shape[0]] += array.size
+        firsts = self._count_firsts()
         if not firsts:
             raise NoRows("the run reads no data whose rows could be shared out")
         ((rows, _),) = firsts.most_common(1)
         if rows % self.count:
             raise NoRows(f"{rows} rows cannot be shared out evenly to {self.count} replicas")
         return rows
+
+    def _count_firsts(self) -> Counter[int]:
+        """Return the elements by the first dimension of their array, of data that operators read with parameters."""
+        of_parameters = {n for n, v in enumerate(self.run.values) if v.role == "parameter"}
+        firsts: Counter[int] = Counter()
+        for entry in self.run.entries[: self.run.begin]:
+            inputs = [n for n in entry.inputs if n >= 0]
+            if of_parameters.isdisjoint(inputs):
+                continue
+            of_parameters.update(entry.made)
+            for array in (self._array(n) for n in inputs if n not in of_parameters):
+                if array is not None and array.ndim:
+                    firsts[array.shape[0]] += array.size
+        return firsts
 
     def _layout(self, number: int) -> Layout:
         found = self.layouts.get(number)
@@ -217,10 +221,9 @@ class _Comparing:
     def _entry(self, entry: Entry) -> None:
         inputs = [n for n in entry.inputs if n >= 0]
         layouts = [self._layout(n) for n in inputs]
-        if any(n in self.of_parameters for n in inputs):
-            self.of_parameters.update(entry.made)
-        if any(n in self.unsure for n in inputs):
-            self.unsure.update(entry.made)
+        for spreading in (self.of_parameters, self.unsure):
+            if not spreading.isdisjoint(inputs):
+                spreading.update(entry.made)
         outs = [n for _, n in entry.outs if n >= 0]
         if self._is_synchronised(entry):
             self._as_it_is(outs, self._factor(entry))
@@ -236,17 +239,26 @@ class _Comparing:
         if not isinstance(value, np.ndarray):
             return Layout(SAME)
         forward = self.run.entries[entry.pair] if entry.pair >= 0 else entry
-        # What the forward operator took in the same place, whose value may be another by now: an optimizer's step.
-        for number, mine in zip(forward.operands, entry.operands, strict=False):
-            if _is(mine, value) and type(number) is int and number >= 0:
-                held = self._array(number)
-                if held is None or held.shape == value.shape:
-                    return self._shape_of(number, value)
+        same_place = self._find_same_place(forward, entry, value)
+        if same_place is not None:
+            return self._shape_of(same_place, value)
         for number in (*forward.inputs, *forward.made):
             held = self._array(number) if number >= 0 else None
             if held is not None and held.shape == value.shape and np.array_equal(held, value):
                 return self._shape_of(number, value)
         return Layout(ROWS if value.ndim and value.shape[0] == self.rows else SAME)
+
+    def _find_same_place(self, forward: Entry, entry: Entry, value: Any) -> int | None:
+        """Return what the forward operator took where *entry* takes *value*.
+
+        Its value may be another by now: an optimizer's step.
+        """
+        for number, mine in zip(forward.operands, entry.operands, strict=False):
+            if _is(mine, value) and type(number) is int and number >= 0:
+                held = self._array(number)
+                if held is None or held.shape == value.shape:
+                    return number
+        return None
 
     def _shape_of(self, number: int, value: Any) -> Layout:
         found = self._layout(number)

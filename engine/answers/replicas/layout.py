@@ -77,6 +77,11 @@ def layout_of(whole: Any, parts: Sequence[Any], noise: float = 0.0) -> Layout:
         found = next((Layout(SAME, f) for f in factors if close(parts[0], whole, f, 0, noise)), None)
         if found is not None:
             return found
+    return _share(whole, parts, factors, noise)
+
+
+def _share(whole: Any, parts: Sequence[Any], factors: Sequence[float], noise: float) -> Layout:
+    """Return the layout of parts whose mean is *whole*, or whose parts have nothing to do with it."""
     mean = np.mean([p.astype(_wide(p.dtype)) for p in parts], 0)
     kept = tuple(parts)
     most = max((float(np.abs(p).max()) for p in parts if p.size and p.dtype.kind in "fc"), default=0.0)

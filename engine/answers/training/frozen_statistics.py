@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -130,12 +130,7 @@ class FrozenStatistics:
         mean, key = statistics[0], id(statistics[0])
         layer = self._layers.get(key)
         if layer is None or layer.mean() is not mean:
-            layer = MovingLayer(
-                weakref.ref(mean), weakref.ref(scale[0]) if scale else lambda: None, source.here(), _pass=self._passes
-            )
-            layer._first = [t.array.copy() for t in scale]
-            layer._last = mean.array.copy()
-            self._layers[key] = layer
+            layer = self._layers[key] = self._make_layer(mean, scale)
             self._written.update((address(t.array), layer) for t in (*statistics, *scale))
         elif self._moves or not np.array_equal(layer._last, mean.array, equal_nan=True):
             layer._last = mean.array.copy()
@@ -145,11 +140,17 @@ class FrozenStatistics:
         self._moves = False
         passes_on = result.node is not None
         layer.passes_on = layer.passes_on or passes_on
-        trains = passes_on and any(not t.stop_gradient for t in scale)
-        moved = any(not np.array_equal(a, t.array) for a, t in zip(layer._first, scale, strict=False))
-        layer._excused = layer._excused or trains or moved
+        layer._excused = layer._excused or _trains_scale(layer, scale, passes_on)
         if not layer._excused:
             self._give(self._find_layers([event.operands[0]]) | {key}, [result])
+
+    def _make_layer(self, mean: Tensor, scale: Sequence[Tensor]) -> MovingLayer:
+        """Return a layer as it is on its first call."""
+        first = weakref.ref(scale[0]) if scale else lambda: None
+        layer = MovingLayer(weakref.ref(mean), first, source.here(), _pass=self._passes)
+        layer._first = [t.array.copy() for t in scale]
+        layer._last = mean.array.copy()
+        return layer
 
     def _find_layers(self, tensors: Iterable[Any]) -> frozenset[int]:
         """The layers that tensors were computed from."""
@@ -175,6 +176,13 @@ class FrozenStatistics:
 def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
     for v in values:
         yield from (t for t in (v if isinstance(v, (list, tuple)) else (v,)) if isinstance(t, Tensor))
+
+
+def _trains_scale(layer: MovingLayer, scale: Sequence[Tensor], passes_on: bool) -> bool:
+    """Return whether scale and shift of a layer take gradients, or have other values than on its first call."""
+    if passes_on and any(not t.stop_gradient for t in scale):
+        return True
+    return any(not np.array_equal(a, t.array) for a, t in zip(layer._first, scale, strict=False))
 
 
 def _forget_on_death(table: dict[int, Any], key: int) -> Callable[[Any], object]:

@@ -29,5 +29,9 @@ def find_retained(node: GradNode) -> list[Any] | None:
     if kept is None or getattr(node, "ctx", None) is not None:
         return None
     values = kept if rule is None else [v for v, read in zip(kept, rule.reads, strict=False) if not read.like]
-    flat = [v for v in flatten(values, range(len(values))) if v is not None and not isinstance(v, TensorParameter)]
-    return [root(v.array if isinstance(v, Tensor) else v) for v in flat]
+    flat = flatten(values, range(len(values)))
+    return [_root_of(v) for v in flat if v is not None and not isinstance(v, TensorParameter)]
+
+
+def _root_of(value: Any) -> Any:
+    return root(value.array if isinstance(value, Tensor) else value)

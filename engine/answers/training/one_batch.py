@@ -187,11 +187,16 @@ def _descend(
         best = min(best, loss)
         if best <= enough:
             return best
-        made = {n: branch.make(gradient) for n, gradient in pairs.items()}
-        gradients = {n: np.asarray(getattr(g, "array", g), np.float64) for n, g in made.items()}
+        gradients = _make_gradients(branch, pairs)
         for number, move in rule(gradients).items():
             values[number] = (values[number] - rate * move).astype(values[number].dtype)
     return best
+
+
+def _make_gradients(branch: Branch, pairs: Mapping[int, int]) -> dict[int, Array]:
+    """Return the gradients of a branch in double precision, by the parameters that they are of."""
+    made = {n: branch.make(gradient) for n, gradient in pairs.items()}
+    return {n: np.asarray(getattr(g, "array", g), np.float64) for n, g in made.items()}
 
 
 def _find_stop(run: Timeline, pairs: Mapping[int, int], first: float, best: float) -> OneBatch:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.records import dataclass
 from ...core.source import Location
-from ...runs.timeline import Timeline
+from ...runs.timeline import Entry, Timeline
 
 FLAT = 1e-3
 """A slope below this is flat: of four standard deviations of inputs, a unit of unit weights has none."""
@@ -46,7 +46,7 @@ def find_saturated(run: Timeline, parameters: Collection[int], share: float) -> 
     hidden = _read_with_parameters(run, parameters)
     for entry in run.entries:
         slope = _SLOPES.get(entry.type)
-        if slope is None or entry.backward or not entry.outs or entry.outs[0][1] not in hidden:
+        if slope is None or not _makes_one_of(entry, hidden):
             continue
         before, after = (run.store.get(n) for n in (entry.inputs[0], entry.outs[0][1]))
         if before is None or after is None or not np.size(after) or not np.isfinite(after).all():
@@ -55,6 +55,11 @@ def find_saturated(run: Timeline, parameters: Collection[int], share: float) -> 
         flat = float(np.mean(slopes < FLAT))
         if flat >= share and slopes.any():  # what has no slope at all is told by the zero gradient that it makes
             yield Saturated(entry.name, entry.type, entry.loc, flat, float(np.abs(np.asarray(before)).max()))
+
+
+def _makes_one_of(entry: Entry, values: Collection[int]) -> bool:
+    """Return whether a forward operator's first result is one of these values."""
+    return not entry.backward and bool(entry.outs) and entry.outs[0][1] in values
 
 
 def _read_with_parameters(run: Timeline, parameters: Collection[int]) -> set[int]:
