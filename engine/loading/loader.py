@@ -46,9 +46,9 @@ from ..script.calls import PassCalls, Stopped
 from ..script.exit_functions import run_exit_functions
 from ..script.interrupting import interruptible
 from ..script.script_state import MODULE, Loaded
+from ..script.target import Target
 from ..script.users_code import call, compile_file, execute
 from . import entries, open_sizes, targets
-from .targets import Target
 
 if TYPE_CHECKING:
     from ..recorders.recorded.running import Watched

@@ -4,62 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
 
 from .. import importers
 from ..core import source
 from ..core.command_errors import CommandError, MissingModel
 from ..core.errors import FileFormatError
 from ..core.near_names import find_near, shorten
-from ..core.records import dataclass
 from ..script import cells as notebooks
 from ..script import sessions
-from ..script.endings import ENDINGS
+from ..script.target import Target
 
 STARTED = "__main__.py"
 """What Python runs of a folder, and of a package."""
 
 _LONGEST_PATH = 4096
 """Bytes of a path, by the longest that systems take."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """A MODEL argument, taken apart."""
-
-    read: Callable[[], bytes]
-    shown: str
-    """What tracebacks and messages call the file."""
-    file: str
-    name: str
-    folder: str | None
-    """Where its own modules lie; None for what is not Python."""
-    function: str | None
-    cells: Sequence[notebooks.CodeCell] = ()
-    """The code cells of a notebook."""
-    saved: Callable[..., Any] | None = None
-    """Reads the model, if the file holds something else than Python."""
-    takes_sizes: bool = False
-    """Whether that takes the sizes that the file leaves open, see :class:`.importers.UnknownSizes`."""
-    package: str | None = None
-    """The package around a module."""
-    replayed: bool = False
-    """Whether :attr:`saved` reads what the file did in another process just now."""
-
-    @property
-    def code_path(self) -> str:
-        """Path that Python gives to the code of the file where it runs it: its whole path."""
-        path = os.path.abspath(self.file)
-        is_plain = os.path.isfile(path) and not self.cells and not source.is_installed(path)
-        return path if is_plain else self.shown
-
-    @property
-    def is_run(self) -> bool:
-        """True if the file holds a run that was recorded, and no program."""
-        return self.replayed or (self.saved is not None and self.name.lower().endswith(ENDINGS))
 
 
 def target(text: str, stdin_filename: str = "<stdin>", as_module: bool = False) -> Target:

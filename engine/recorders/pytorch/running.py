@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...core.command_errors import PackageNeeded
-from ...loading.targets import Target
 from ...request.request import Request
 from ...script.script_state import Loaded
+from ...script.target import Target
 
 if TYPE_CHECKING:
     from ..recorded.running import Watched

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.command_errors import CommandError, PackageNeeded
 from ...files import temporary_files
-from ...loading.targets import Target
 from ...request.request import Request
 from ...script.script_state import Loaded
+from ...script.target import Target
 from ..recorded.frameworks import PADDLE
 
 if TYPE_CHECKING:
