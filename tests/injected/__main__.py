@@ -1,4 +1,7 @@
-"""Inject faults into right programs and count those that both commands name: ``python -m tests.injected --seed N``."""
+"""Inject faults into right programs and count those that both commands name: ``python -m tests.injected --seed N``.
+
+With ``--torch`` the programs are PyTorch's, and torch is to be installed.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,9 @@ from typing import Any, NamedTuple
 
 from . import effects, judging
 from .kinds import KINDS, Kind
-from .programs import Program, programs
-from .text import Edit, Text
+from .programs import Program, programs, programs_of_torch
+from .text import Edit, Text, with_probes
+from .torch_kinds import TORCH_KINDS
 
 TRIES = 6
 """Changes that are tried for each case that counts, at most: many raise, and some change nothing."""
@@ -50,12 +54,15 @@ class Bench:
 
     Args:
         folder: where the changed programs are written.
+        framework: ``paddle`` or ``torch``.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, framework: str = "paddle") -> None:
         self._folder = folder
+        self._framework = framework
         self._homes: dict[Path, Path] = {}
         self._plain: dict[str, dict[str, Any]] = {}
+        self._taking: dict[str, set[tuple[int, int]]] = {}
 
     def write(self, name: str, source: str) -> Path:
         path = self._folder / f"{name}.py"
@@ -73,30 +80,37 @@ class Bench:
         """Return what a right program trains, once."""
         if program.name not in self._plain:
             path = self.write(program.name.replace(".", "_"), program.source)
-            self._plain[program.name] = judging.trained(path, self.home(program))
+            self._plain[program.name] = judging.trained(path, self.home(program), self._framework)
         return self._plain[program.name]
 
-    def _passes_gradients(self, program: Program, value: tuple[int, int]) -> bool:
-        start, end = value
-        text = program.source
-        source = f"{text[:start]}probe_of_a_fault({text[start:end]}){text[end:]}"
-        path = self.write(f"probe_{program.name.replace('.', '_')}", source)
-        return judging.passes_gradients(path, self.home(program))
+    def _takes_gradients(self, program: Program) -> set[tuple[int, int]]:
+        """Return the places of the values of a program that take gradients, once."""
+        if program.name not in self._taking:
+            source = with_probes(_text(program), "probe_of_a_fault")
+            path = self.write(f"probe_{program.name.replace('.', '_')}", source)
+            self._taking[program.name] = judging.takes_gradients(path, self.home(program), self._framework)
+        return self._taking[program.name]
 
-    def counts(self, program: Program, edit: Edit, of_gradients: bool = False) -> Changed | None:
-        """Return the changed program where it runs and trains otherwise; else None.
+    def fits(self, program: Program, kind: Kind, edit: Edit) -> bool:
+        """Return whether a fault of gradients is at a value that takes gradients in the right program."""
+        if kind.family not in OF_GRADIENTS or edit.value is None:
+            return True
+        return edit.value in self._takes_gradients(program)
+
+    def counts(self, program: Program, edit: Edit, effect: str = "training") -> Changed | None:
+        """Return the changed program where it has the effect of its fault; else None.
 
         Args:
-            of_gradients: whether the value that is changed must take gradients in the right program.
+            effect: see :attr:`.kinds.Kind.effect`.
         """
         right = self.plain(program)
         if right.get("raised") or "died" in right:
             return None
-        if of_gradients and edit.value is not None and not self._passes_gradients(program, edit.value):
-            return None
         path = self.write(program.name.replace(".", "_"), _text(program).with_edit(edit))
-        changed = judging.trained(path, self.home(program))
-        if changed.get("raised") or "died" in changed or not effects.differ(right, changed):
+        changed = judging.trained(path, self.home(program), self._framework)
+        if "died" in changed or bool(changed.get("raised")) != (effect == "raises"):
+            return None
+        if effect != "raises" and effects.differ(right, changed) != (effect == "training"):
             return None
         return Changed(path, effects.starved(right, changed))
 
@@ -109,11 +123,28 @@ def cases(kind: Kind, among: Sequence[Program], seed: int) -> Iterator[tuple[Pro
         draw.shuffle(edits)
     order = [p for p, edits in sites.values() if edits]
     draw.shuffle(order)
-    for turn in range(3):
+    for turn in range(9):
         for program in order:
             edits = sites[program.name][1]
             if turn < len(edits):
                 yield program, edits[turn]
+
+
+def counted(
+    bench: Bench, kind: Kind, among: Sequence[Program], seed: int, count: int
+) -> Iterator[tuple[Program, Edit, Changed]]:
+    """Yield the cases of a kind that count, at most *count*."""
+    tries = found = 0
+    for program, edit in cases(kind, among, seed):
+        if found >= count or tries >= count * TRIES:
+            return
+        if not bench.fits(program, kind, edit):
+            continue
+        tries += 1
+        changed = bench.counts(program, edit, kind.effect)
+        if changed is not None:
+            found += 1
+            yield program, edit, changed
 
 
 def judged(kind: Kind, edit: Edit, told: list[dict[str, Any]] | dict[str, str], starved: bool = False) -> str:
@@ -137,6 +168,7 @@ def main() -> None:
     """Print a row for each kind, and false findings in the right programs where asked for."""
     parser = argparse.ArgumentParser(prog="python -m tests.injected", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--torch", action="store_true", help="programs of PyTorch")
     parser.add_argument("--count", type=int, default=6, help="cases of each kind")
     parser.add_argument("--kinds", default="", help="names, with commas; all of them without")
     parser.add_argument("--right", action="store_true", help="look for findings in the right programs as well")
@@ -145,21 +177,20 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="keep the changed programs in this folder")
     options = parser.parse_args()
     asked = [c for c in COMMANDS if options.only in (None, c)]
-    chosen = [k for k in KINDS if not options.kinds or k.name in options.kinds.split(",")]
+    if options.torch:
+        import torch
+
+        torch.set_num_threads(1)
+    kinds = TORCH_KINDS if options.torch else KINDS
+    chosen = [k for k in kinds if not options.kinds or k.name in options.kinds.split(",")]
     log = options.log.open("a", encoding="utf-8") if options.log else None
     with tempfile.TemporaryDirectory(prefix="injected-") as scratch:
-        bench, among = Bench(Path(scratch).resolve()), programs()
+        bench = Bench(Path(scratch).resolve(), "torch" if options.torch else "paddle")
+        among = programs_of_torch() if options.torch else programs()
         totals: dict[str, list[int]] = {c: [0, 0] for c in asked}
         for kind in chosen:
             rows: dict[str, list[str]] = {c: [] for c in asked}
-            tries = 0
-            for program, edit in cases(kind, among, options.seed):
-                if len(rows[asked[0]]) >= options.count or tries >= options.count * TRIES:
-                    break
-                tries += 1
-                changed = bench.counts(program, edit, kind.family in OF_GRADIENTS)
-                if changed is None:
-                    continue
+            for program, edit, changed in counted(bench, kind, among, options.seed, options.count):
                 path = changed.path
                 for command in asked:
                     told = getattr(judging, {"bare": "answered", "check": "checked"}[command])(

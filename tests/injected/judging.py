@@ -50,43 +50,54 @@ def forked(work: Callable[[], Any], folder: Path) -> Any:
     return json.loads(told) if told else {"died": f"status {status}"}
 
 
-def trained(path: Path, folder: Path) -> dict[str, Any]:
-    """Run a program with nothing watching it; see :func:`.effects.fingerprint`."""
+def _fingerprint(path: Path, framework: str) -> dict[str, Any]:
+    if framework == "torch":
+        from . import torch_effects
 
-    def work() -> dict[str, Any]:
-        import gradtool
+        return torch_effects.fingerprint(str(path))
+    import gradtool
 
-        from . import effects
+    from . import effects
 
-        gradtool.as_paddle()
-        return effects.fingerprint(str(path))
+    gradtool.as_paddle()
+    return effects.fingerprint(str(path))
 
-    told: dict[str, Any] = forked(work, folder)
+
+def trained(path: Path, folder: Path, framework: str = "paddle") -> dict[str, Any]:
+    """Run a program with nothing watching it; see :func:`.effects.fingerprint`.
+
+    Args:
+        framework: ``paddle``, which the engine stands for, or ``torch``, which must be installed.
+    """
+    told: dict[str, Any] = forked(lambda: _fingerprint(path, framework), folder)
     return told
 
 
-def passes_gradients(path: Path, folder: Path) -> bool:
-    """Return whether a value that a program gives to ``probe_of_a_fault`` takes gradients at least once."""
+def takes_gradients(path: Path, folder: Path, framework: str = "paddle") -> set[tuple[int, int]]:
+    """Return the places of the values that take gradients, of those that a program gives to ``probe_of_a_fault``."""
 
-    def work() -> bool:
+    def work() -> list[tuple[int, int]]:
         import builtins
 
-        import gradtool
+        seen: set[tuple[int, int]] = set()
 
-        from . import effects
-
-        seen: list[bool] = []
-
-        def probe(value: Any) -> Any:
-            seen.append(not getattr(value, "stop_gradient", True))
+        def probe(place: tuple[int, int], value: Any) -> Any:
+            if place not in seen and _takes_gradients(value):
+                seen.add(place)
             return value
 
         builtins.probe_of_a_fault = probe  # type: ignore[attr-defined]
-        gradtool.as_paddle()
-        effects.fingerprint(str(path))
-        return any(seen)
+        _fingerprint(path, framework)
+        return sorted(seen)
 
-    return forked(work, folder) is True
+    told = forked(work, folder)
+    return set() if isinstance(told, dict) else {(start, end) for start, end in told}
+
+
+def _takes_gradients(value: Any) -> bool:
+    if isinstance(value, type) or not hasattr(value, "backward"):
+        return False
+    return bool(getattr(value, "requires_grad", not getattr(value, "stop_gradient", True)))
 
 
 def checked(path: Path, folder: Path) -> list[dict[str, Any]] | dict[str, str]:

@@ -35,6 +35,8 @@ class Kind:
         sites: yields each edit that puts it into a program.
         notes: codes of notes that name it, of what is often meant.
         anywhere: whether no line of the program is wrong, since one is missing: a finding at any line names it.
+        effect: what shows that it is one: ``training`` that differs, an error that ``raises``, or ``memory``, where the
+            training is equal.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Kind:
     anywhere: bool = False
     notes: Sequence[str] = ()
     says: str = ""
+    effect: str = "training"
 
 
 # -- where a value is made ---------------------------------------------------------------------------------------------
@@ -97,26 +100,27 @@ def returned(text: Text) -> Iterator[ast.Return]:
             yield node
 
 
-def rewritten(template: str) -> Sites:
+def rewritten(template: str, where: Callable[[Text], Iterator[ast.Assign]] = made) -> Sites:
     """Return the sites where the value of a tensor is written as *template* says."""
 
     def sites(text: Text) -> Iterator[Edit]:
-        for node in [*made(text), *returned(text)]:
+        for node in [*where(text), *returned(text)]:
             assert node.value is not None
             yield text.put(node.value, template)
 
     return sites
 
 
-def statement(template: str) -> Sites:
+def statement(template: str, where: Callable[[Text], Iterator[ast.Assign]] = made) -> Sites:
     """Return the sites where a statement that makes a tensor is followed by another, or stands in one.
 
     Args:
         template: ``{}`` stands for the statement, ``NAME`` for the name that it gives, ``VALUE`` for its value.
+        where: yields the statements.
     """
 
     def sites(text: Text) -> Iterator[Edit]:
-        for node in made(text):
+        for node in where(text):
             target = node.targets[0]
             assert isinstance(target, ast.Name)
             words = template.replace("NAME", target.id).replace("VALUE", text.of(node.value))
@@ -317,7 +321,7 @@ def _related(text: Text, node: ast.stmt, name: str) -> list[int]:
     lines = [call.lineno for call, _, given, _ in _optimizers(text) if given == name]
     body = inside(node, ast.For) or inside(node, ast.FunctionDef) or text.tree
     for n in ast.walk(body):
-        if isinstance(n, ast.Attribute) and n.attr in ("backward", "step", "clear_grad", "minimize"):
+        if isinstance(n, ast.Attribute) and n.attr in ("backward", "step", "clear_grad", "zero_grad", "minimize"):
             lines.append(n.lineno)
     return lines
 

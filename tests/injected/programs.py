@@ -1,4 +1,4 @@
-"""Right programs that faults are put into: the corpora, and the zoo's models with a training where they have none."""
+"""Right programs that faults are put into: the corpora, and models of the zoo with a training where they have none."""
 
 from __future__ import annotations
 
@@ -52,3 +52,9 @@ def programs() -> list[Program]:
                 continue
             found.append(Program(f"{folder.partition('/')[0]}.{path.stem}", source, path.parent))
     return found
+
+
+def programs_of_torch() -> list[Program]:
+    """Return the right programs of PyTorch: training scripts after public ones, and the corpus of small ones."""
+    paths = [*sorted((TESTS / "torch/training").glob("*.py")), *sorted((TESTS / "torch/corpus").glob("r_*.py"))]
+    return [Program(f"torch.{p.stem}", p.read_text(encoding="utf-8"), p.parent) for p in paths]

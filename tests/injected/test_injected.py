@@ -11,8 +11,9 @@ from tests.sampling import sampled
 from .__main__ import Bench, cases, judged
 from .judging import checked
 from .kinds import KINDS, Kind
-from .programs import Program, programs
-from .text import Edit, Text
+from .programs import Program, programs, programs_of_torch
+from .text import Edit, Text, with_probes
+from .torch_kinds import TORCH_KINDS
 
 SMALL = Program(
     "small",
@@ -64,6 +65,8 @@ NAMED = (
 def test_kinds_and_programs_are_many() -> None:
     assert len(KINDS) >= 40
     assert len(programs()) >= 60
+    assert len(TORCH_KINDS) >= 60
+    assert len(programs_of_torch()) >= 100
 
 
 @pytest.mark.sampled(2)
@@ -78,6 +81,39 @@ def test_a_kind_has_places_and_changes_text_alone(kind: Kind) -> None:
             assert changed != program.source
             found += 1
     assert found or any(True for _ in cases(kind, programs(), 1))
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("kind", TORCH_KINDS, ids=lambda kind: f"torch {kind.name}")
+def test_a_kind_has_places_in_programs_of_torch(kind: Kind) -> None:
+    among = programs_of_torch()
+    found = [
+        (p, edit) for p in sampled(among, lambda p: f"{kind.name} {p.name}", 12) for edit in kind.sites(Text(p.source))
+    ]
+    for program, edit in found or list(cases(kind, among, 1))[:1]:
+        changed = Text(program.source).with_edit(edit)
+        compile(changed, program.name, "exec")
+        assert changed != program.source
+    assert found or any(True for _ in cases(kind, among, 1))
+
+
+def test_each_value_that_is_read_goes_through_the_probe() -> None:
+    source = "class A(B):\n    def f(self, x: int = 1):\n        y = self.g(x)[0]\n        return -y\n"
+    seen: list[str] = []
+    text = with_probes(Text(source), "probe")
+
+    class B:
+        def g(self, x: int) -> list[int]:
+            return [x]
+
+    def probe(place: tuple[int, int], value: object) -> object:
+        seen.append(source[slice(*place)])
+        return value
+
+    names: dict[str, object] = {"B": B, "probe": probe}
+    exec(text, names)
+    assert names["A"]().f(3) == -3  # type: ignore[operator]
+    assert seen == ["self", "x", "self.g(x)", "self.g(x)[0]", "y", "-y"]
 
 
 @pytest.mark.parametrize(

@@ -106,3 +106,39 @@ def inside(node: ast.AST, kind: type[ast.AST]) -> ast.AST | None:
     while around is not None and not isinstance(around, kind):
         around = getattr(around, "parent", None)
     return around
+
+
+PROBED = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Name, ast.Attribute)
+
+
+def with_probes(text: Text, name: str) -> str:
+    """Return a program in which each value that is read goes through a function: ``name((start, end), value)``."""
+    text = Text(text.source)  # a tree of its own: it is changed
+    spans = {id(n): text.span(n) for n in text.nodes if isinstance(n, PROBED)}
+
+    class Probes(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> ast.AST:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                node.body = [self.visit(child) for child in node.body]  # type: ignore[misc]
+                return node
+            if isinstance(node, ast.AnnAssign):
+                node.value = node.value and self.visit(node.value)  # type: ignore[assignment]
+                return node
+            inner = node.func if isinstance(node, ast.Call) else node
+            if isinstance(inner, ast.Attribute) and inner is not node:
+                inner.value = self.visit(inner.value)  # type: ignore[assignment]
+            visited = self._inside(node)
+            if id(node) not in spans or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+                return visited
+            start, end = spans[id(node)]
+            place = ast.Tuple([ast.Constant(start), ast.Constant(end)], ast.Load())
+            return ast.Call(ast.Name(name, ast.Load()), [place, visited], [])  # type: ignore[list-item]
+
+        def _inside(self, node: ast.AST) -> ast.AST:
+            if not isinstance(node, ast.Call):
+                return self.generic_visit(node)
+            node.args = [self.visit(a) for a in node.args]  # type: ignore[misc]
+            node.keywords = [self.visit(k) for k in node.keywords]  # type: ignore[misc]
+            return node
+
+    return ast.unparse(ast.fix_missing_locations(Probes().visit(text.tree)))

@@ -1,7 +1,7 @@
 """Run scripts in forks of one process that has imported everything: ``python -m tests.transparent.server KIND``.
 
-It reads jobs as lines of JSON and answers each with its exit code. What of gradtool's a run has imported is imported
-here for the runs after it.
+It reads jobs as lines of JSON and answers each with its exit code and CPU seconds. What of gradtool's
+a run has imported is imported here for the runs after it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from collections.abc import Collection
 from typing import Any
 
 
-def run_in_fork(job: dict[str, Any]) -> int | None:
-    """Run a job in a fork; return its exit code, None where it took too long."""
+def run_in_fork(job: dict[str, Any]) -> tuple[int | None, float]:
+    """Run a job in a fork; return its exit code, None where it took too long, and its CPU seconds."""
     sys.stdout.flush()
     sys.stderr.flush()
     reading, writing = os.pipe()
@@ -37,16 +37,16 @@ def run_in_fork(job: dict[str, Any]) -> int | None:
         _import_all(reading)
 
 
-def _end_of(child: int, seconds: float) -> int | None:
+def _end_of(child: int, seconds: float) -> tuple[int | None, float]:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        ended, status = os.waitpid(child, os.WNOHANG)
+        ended, status, used = os.wait4(child, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status)
+            return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
         time.sleep(0.01)
     os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return None
+    _, _, used = os.wait4(child, 0)
+    return None, used.ru_utime + used.ru_stime
 
 
 _WITHOUT_EFFECT = ("gradtool.engine.", "gradtool.cli.", "gradtool.viz.")
@@ -175,7 +175,8 @@ def main() -> None:
     _prepare(sys.argv[1])
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
-        answers.write(json.dumps({"code": run_in_fork(json.loads(line))}) + "\n")
+        code, seconds = run_in_fork(json.loads(line))
+        answers.write(json.dumps({"code": code, "seconds": seconds}) + "\n")
         answers.flush()
 
 

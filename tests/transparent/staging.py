@@ -16,7 +16,7 @@ PROBE = "transparent_probe"
 KINDS = ("torch", "paddle")
 
 _FOLDERS = (
-    *("tests/torch/corpus", "tests/reports/scripts"),
+    *("tests/torch/corpus", "tests/torch/training", "tests/reports/scripts"),
     *("tests/corpus", "tests/scripts", "tests/gallery", "samples", "tests/zoo/models"),
 )
 _NO_SCRIPTS = ("__init__.py", "conftest.py")

@@ -68,6 +68,10 @@ def find_mixing(probe: Probe, rng: np.random.Generator, unchecked: list[str]) ->
     second_in, second_out = _second_axes(probe, rows, axes, first)
     if (second_in, second_out) != (axes, first) and _find_meeting(probe, rows, second_in, second_out, rng) is None:
         return
+    # As many samples as steps: where nothing meets along the second axis of an input, its samples lie along that one.
+    turned = _turned(probe, rows, axes)
+    if turned != axes and _find_meeting(probe, rows, turned, first, rng) is None:
+        return
     # What one input does alone is told of it alone: a graph beside its nodes has a row for each, too.
     for i, axis in axes.items() if len(axes) > 1 else ():
         alone = _find_meeting(probe, rows, {i: axis}, first, rng)
@@ -97,6 +101,11 @@ def _find_meeting(
         if other is not None:
             return changes, row, other, all(_are_pairs(d, row) for d in differences)
     return None
+
+
+def _turned(probe: Probe, rows: int, axes: Mapping[int, int]) -> dict[int, int]:
+    """The second axis of each input that has a row for each sample along both its first axes; else as in *axes*."""
+    return {i: 1 if probe.inputs[i].array.shape[:2] == (rows, rows) else axis for i, axis in axes.items()}
 
 
 def _second_axes(
