@@ -130,7 +130,7 @@ def cases(kind: Kind, among: Sequence[Program], seed: int) -> Iterator[tuple[Pro
                 yield program, edits[turn]
 
 
-def counted(
+def cases_that_count(
     bench: Bench, kind: Kind, among: Sequence[Program], seed: int, count: int
 ) -> Iterator[tuple[Program, Edit, Changed]]:
     """Yield the cases of a kind that count, at most *count*."""
@@ -190,7 +190,7 @@ def main() -> None:
         totals: dict[str, list[int]] = {c: [0, 0] for c in asked}
         for kind in chosen:
             rows: dict[str, list[str]] = {c: [] for c in asked}
-            for program, edit, changed in counted(bench, kind, among, options.seed, options.count):
+            for program, edit, changed in cases_that_count(bench, kind, among, options.seed, options.count):
                 path = changed.path
                 for command in asked:
                     told = getattr(judging, {"bare": "answered", "check": "checked"}[command])(

@@ -20,7 +20,7 @@ SIGMOIDS = ("binary_cross_entropy_with_logits", "BCEWithLogitsLoss")
 DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss")
 
 
-def assigned(text: Text) -> Iterator[ast.Assign]:
+def assignments(text: Text) -> Iterator[ast.Assign]:
     """Yield the statements on one line, of functions and of the module, that give one name to one computed value."""
     for node in text.all(ast.Assign):
         assert isinstance(node, ast.Assign)
@@ -52,7 +52,7 @@ def optimizer_names(text: Text) -> set[str]:
     return {ast.unparse(whole.targets[0]) for _, whole, _ in optimizers(text)}
 
 
-def listed(template: str) -> Sites:
+def parameters_as(template: str) -> Sites:
     """Return the sites where an optimizer's parameters are written as *template* says; ``NET`` is its network."""
 
     def sites(text: Text) -> Iterator[Edit]:
@@ -191,7 +191,7 @@ def schedule_never_stepped(text: Text) -> Iterator[Edit]:
 # -- modes, losses and the flow of information -------------------------------------------------------------------------
 
 
-def losses(functions: Sequence[str], position: int, template: str) -> Sites:
+def loss_arguments(functions: Sequence[str], position: int, template: str) -> Sites:
     """Return the sites where an argument of a loss, or of a module that is one, is written as *template* says."""
 
     def sites(text: Text) -> Iterator[Edit]:
@@ -213,7 +213,7 @@ def losses(functions: Sequence[str], position: int, template: str) -> Sites:
     return sites
 
 
-def written(pattern: str, replacement: str) -> Sites:
+def lines_as(pattern: str, replacement: str) -> Sites:
     """Return the sites where a line is changed by a regular expression."""
 
     def sites(text: Text) -> Iterator[Edit]:
@@ -227,7 +227,7 @@ def written(pattern: str, replacement: str) -> Sites:
     return sites
 
 
-def transposed(text: Text) -> Iterator[Edit]:
+def transposes(text: Text) -> Iterator[Edit]:
     """Yield ``x.transpose(1, 2)`` and ``x.permute(…)`` written as a reshape to the same shape."""
     for node in text.all(ast.Call):
         assert isinstance(node, ast.Call)
@@ -238,7 +238,7 @@ def transposed(text: Text) -> Iterator[Edit]:
 
 def label_in_input(text: Text) -> Iterator[Edit]:
     """Yield a classifier whose label is added to its input."""
-    for edit in losses(SCORES, 0, "{}")(text):
+    for edit in loss_arguments(SCORES, 0, "{}")(text):
         start, end, _ = edit.cuts[0]
         call = next(
             n for n in text.all(ast.Call) if isinstance(n, ast.Call) and n.args and text.span(n.args[0]) == (start, end)
@@ -260,17 +260,19 @@ def cut(name: str, sites: Sites, says: str = DETACHED) -> Kind:
 
 
 TORCH_KINDS: Sequence[Kind] = (
-    cut("detach", rewritten("({}).detach()", assigned)),
-    cut("numpy", rewritten("torch.from_numpy(({}).detach().numpy())", assigned)),
-    cut("new_tensor", rewritten("torch.tensor(({}).tolist())", assigned)),
-    cut("data", rewritten("({}).data", assigned)),
-    cut("detach_clone", statement("NAME = NAME.detach().clone()", assigned)),
-    cut("no_grad", statement("with torch.no_grad(): {}", assigned), "no_grad"),
-    cut("set_grad_enabled", statement("with torch.set_grad_enabled(False): {}", assigned), "no_grad|set_grad_enabled"),
-    cut("integer", rewritten("({}).int().float()", assigned), "integer|whole numbers|int"),
-    Kind("compared", "cut", FLAT, rewritten("(({}) > 0).float()", assigned)),
-    Kind("argmax", "cut", CUT, rewritten("({}).argmax(-1, keepdim=True).float() + torch.zeros_like({})", assigned)),
-    Kind("zeros_like", "cut", (*CUT, *ZERO), rewritten("torch.zeros_like({})", assigned)),
+    cut("detach", rewritten("({}).detach()", assignments)),
+    cut("numpy", rewritten("torch.from_numpy(({}).detach().numpy())", assignments)),
+    cut("new_tensor", rewritten("torch.tensor(({}).tolist())", assignments)),
+    cut("data", rewritten("({}).data", assignments)),
+    cut("detach_clone", statement("NAME = NAME.detach().clone()", assignments)),
+    cut("no_grad", statement("with torch.no_grad(): {}", assignments), "no_grad"),
+    cut(
+        "set_grad_enabled", statement("with torch.set_grad_enabled(False): {}", assignments), "no_grad|set_grad_enabled"
+    ),
+    cut("integer", rewritten("({}).int().float()", assignments), "integer|whole numbers|int"),
+    Kind("compared", "cut", FLAT, rewritten("(({}) > 0).float()", assignments)),
+    Kind("argmax", "cut", CUT, rewritten("({}).argmax(-1, keepdim=True).float() + torch.zeros_like({})", assignments)),
+    Kind("zeros_like", "cut", (*CUT, *ZERO), rewritten("torch.zeros_like({})", assignments)),
     Kind("result_thrown_away", "cut", (*CUT, "GT113"), kinds.thrown_away),
     Kind("layer_bypassed", "cut", CUT, kinds.bypassed, anywhere=True),
     Kind("term_detached", "partial", (*CUT, "GT111"), term("({}).detach()"), says=DETACHED),
@@ -278,25 +280,25 @@ TORCH_KINDS: Sequence[Kind] = (
     Kind("use_detached", "partial", (*CUT, *PART), use("{}.detach()"), notes=NOTED, says=DETACHED),
     Kind("use_data", "partial", (*CUT, *PART), use("{}.data"), notes=NOTED, says=DETACHED),
     Kind("operand_detached", "partial", (*CUT, *PART), kinds.operand("({}).detach()"), notes=NOTED, says=DETACHED),
-    Kind("round", "zero", FLAT, rewritten("torch.round({})", assigned)),
-    Kind("sign", "zero", FLAT, rewritten("torch.sign({})", assigned)),
-    Kind("times_zero", "zero", (*ZERO, *PART), rewritten("({}) * 0.0", assigned), notes=NOTED, says="zero|flat"),
+    Kind("round", "zero", FLAT, rewritten("torch.round({})", assignments)),
+    Kind("sign", "zero", FLAT, rewritten("torch.sign({})", assignments)),
+    Kind("times_zero", "zero", (*ZERO, *PART), rewritten("({}) * 0.0", assignments), notes=NOTED, says="zero|flat"),
     Kind("term_times_zero", "zero", (*ZERO, "GT111"), term("({}) * 0.0")),
-    Kind("clamped", "zero", ZERO, rewritten("torch.clamp({}, 1e6, 2e6)", assigned)),
-    Kind("dead_relu", "zero", ZERO, rewritten("torch.relu(({}) - 1e3)", assigned)),
-    Kind("saturated_sigmoid", "zero", ZERO, rewritten("torch.sigmoid(({}) + 1e3)", assigned)),
+    Kind("clamped", "zero", ZERO, rewritten("torch.clamp({}, 1e6, 2e6)", assignments)),
+    Kind("dead_relu", "zero", ZERO, rewritten("torch.relu(({}) - 1e3)", assignments)),
+    Kind("saturated_sigmoid", "zero", ZERO, rewritten("torch.sigmoid(({}) + 1e3)", assignments)),
     Kind("dropout_of_all", "zero", ZERO, kinds.argument(("Dropout",), 0, "1.0")),
-    Kind("log_of_zero", "number", BORN, rewritten("torch.log(({}) * 0.0)", assigned)),
-    Kind("root_of_negative", "number", BORN, rewritten("torch.sqrt(-torch.abs({}) - 1.0)", assigned)),
-    Kind("root_at_zero", "number", (*BORN, "GT209"), rewritten("torch.sqrt(({}) * 0.0)", assigned)),
-    Kind("zero_times_infinity", "number", BORN, rewritten('({}) * 0.0 * float("inf")', assigned)),
-    Kind("division_by_zero", "number", BORN, rewritten("({}) / (({}) * 0.0)", assigned)),
-    Kind("exp_overflow", "number", BORN, rewritten("torch.exp(torch.abs({}) * 1e6 + 1e3)", assigned)),
-    Kind("vanishing", "number", ("GT204", *ZERO), rewritten("({}) * 1e-30", assigned)),
-    Kind("exploding", "number", (*BORN, "GT203", "GT704"), rewritten("({}) * 1e30", assigned), says=ENORMOUS),
-    Kind("first_layers_not_listed", "update", ("GT701",), listed("list({})[2:]")),
-    Kind("last_layer_not_listed", "update", ("GT701",), listed("list({})[:-2]")),
-    Kind("copy_listed", "update", ("GT701", "GT702"), listed('__import__("copy").deepcopy(NET).parameters()')),
+    Kind("log_of_zero", "number", BORN, rewritten("torch.log(({}) * 0.0)", assignments)),
+    Kind("root_of_negative", "number", BORN, rewritten("torch.sqrt(-torch.abs({}) - 1.0)", assignments)),
+    Kind("root_at_zero", "number", (*BORN, "GT209"), rewritten("torch.sqrt(({}) * 0.0)", assignments)),
+    Kind("zero_times_infinity", "number", BORN, rewritten('({}) * 0.0 * float("inf")', assignments)),
+    Kind("division_by_zero", "number", BORN, rewritten("({}) / (({}) * 0.0)", assignments)),
+    Kind("exp_overflow", "number", BORN, rewritten("torch.exp(torch.abs({}) * 1e6 + 1e3)", assignments)),
+    Kind("vanishing", "number", ("GT204", *ZERO), rewritten("({}) * 1e-30", assignments)),
+    Kind("exploding", "number", (*BORN, "GT203", "GT704"), rewritten("({}) * 1e30", assignments), says=ENORMOUS),
+    Kind("first_layers_not_listed", "update", ("GT701",), parameters_as("list({})[2:]")),
+    Kind("last_layer_not_listed", "update", ("GT701",), parameters_as("list({})[:-2]")),
+    Kind("copy_listed", "update", ("GT701", "GT702"), parameters_as('__import__("copy").deepcopy(NET).parameters()')),
     Kind("layer_replaced", "update", ("GT701",), layer_after_optimizer('LAYER = __import__("copy").deepcopy(LAYER)')),
     Kind(
         "parameter_remade",
@@ -304,7 +306,7 @@ TORCH_KINDS: Sequence[Kind] = (
         ("GT701",),
         layer_after_optimizer("LAYER.weight = torch.nn.Parameter(LAYER.weight.detach().clone())"),
     ),
-    Kind("plain_list", "update", ("GT701", "GT101", "GT103"), written(r"nn\.ModuleList\(", "list(")),
+    Kind("plain_list", "update", ("GT701", "GT101", "GT103"), lines_as(r"nn\.ModuleList\(", "list(")),
     Kind(
         "first_layer_frozen",
         "update",
@@ -336,7 +338,7 @@ TORCH_KINDS: Sequence[Kind] = (
         loss_statement("torch.tensor(NAME.item(), requires_grad=True).backward()"),
     ),
     Kind("schedule_never_stepped", "update", ("GT717",), schedule_never_stepped),
-    Kind("evaluation_mode", "update", ("GT707", "GT718"), written(r"(\w+)\.train\(\)", r"\1.eval()"), anywhere=True),
+    Kind("evaluation_mode", "update", ("GT707", "GT718"), lines_as(r"(\w+)\.train\(\)", r"\1.eval()"), anywhere=True),
     Kind(
         "losses_kept",
         "memory",
@@ -345,27 +347,27 @@ TORCH_KINDS: Sequence[Kind] = (
         effect="memory",
     ),
     Kind("backward_twice", "error", ("GT108",), loss_statement("{}; {}"), effect="raises"),
-    Kind("in_place_on_saved", "error", ("GT108",), statement("NAME += 1", assigned), effect="raises"),
-    Kind("probabilities_as_scores", "loss", ("GT708",), losses(SCORES, 0, PROBABILITIES)),
-    Kind("sigmoid_twice", "loss", ("GT708",), losses(SIGMOIDS, 0, "torch.sigmoid({})")),
-    Kind("targets_broadcast", "loss", ("GT706",), losses(DISTANCES, 1, "({}).flatten()")),
-    Kind("huge_scores", "loss", ("GT704", "GT203", *ZERO), losses(SCORES, 0, "({}) * 1e4")),
+    Kind("in_place_on_saved", "error", ("GT108",), statement("NAME += 1", assignments), effect="raises"),
+    Kind("probabilities_as_scores", "loss", ("GT708",), loss_arguments(SCORES, 0, PROBABILITIES)),
+    Kind("sigmoid_twice", "loss", ("GT708",), loss_arguments(SIGMOIDS, 0, "torch.sigmoid({})")),
+    Kind("targets_broadcast", "loss", ("GT706",), loss_arguments(DISTANCES, 1, "({}).flatten()")),
+    Kind("huge_scores", "loss", ("GT704", "GT203", *ZERO), loss_arguments(SCORES, 0, "({}) * 1e4")),
     Kind(
         "softmax_over_batch",
         "flow",
         ("GT601",),
-        written(r"(F|torch)\.softmax\((.+), dim=-?1\)", r"\1.softmax(\2, dim=0)"),
+        lines_as(r"(F|torch)\.softmax\((.+), dim=-?1\)", r"\1.softmax(\2, dim=0)"),
     ),
-    Kind("reshape_for_transpose", "flow", ("GT601", "GT602", "GT603"), transposed),
-    Kind("centred_over_batch", "flow", ("GT601",), rewritten("({}) - ({}).mean(0, keepdim=True)", assigned)),
-    Kind("no_causal_mask", "flow", ("GT602",), written(r"is_causal=True", "is_causal=False")),
+    Kind("reshape_for_transpose", "flow", ("GT601", "GT602", "GT603"), transposes),
+    Kind("centred_over_batch", "flow", ("GT601",), rewritten("({}) - ({}).mean(0, keepdim=True)", assignments)),
+    Kind("no_causal_mask", "flow", ("GT602",), lines_as(r"is_causal=True", "is_causal=False")),
     Kind(
         "mask_one_step_off",
         "flow",
         ("GT602",),
-        written(r"(torch\.tril\(torch\.ones\([^()]*(?:\([^()]*\)[^()]*)*\))\)", r"\1, diagonal=1)"),
+        lines_as(r"(torch\.tril\(torch\.ones\([^()]*(?:\([^()]*\)[^()]*)*\))\)", r"\1, diagonal=1)"),
     ),
-    Kind("mask_forgotten", "flow", ("GT602",), written(r"\w*mask=(?!None)[\w.\[\]:, ]+\)", "mask=None)")),
+    Kind("mask_forgotten", "flow", ("GT602",), lines_as(r"\w*mask=(?!None)[\w.\[\]:, ]+\)", "mask=None)")),
     Kind("label_in_input", "flow", ("GT605",), label_in_input),
 )
 """Every kind; tables keep this order."""

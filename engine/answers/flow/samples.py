@@ -64,13 +64,7 @@ def find_mixing(probe: Probe, rng: np.random.Generator, unchecked: list[str]) ->
     meeting = _find_meeting(probe, rows, axes, first, rng)
     if meeting is None:
         return
-    # States of a recurrent layer have a row for each layer, and by chance as many layers as samples.
-    second_in, second_out = _second_axes(probe, rows, axes, first)
-    if (second_in, second_out) != (axes, first) and _find_meeting(probe, rows, second_in, second_out, rng) is None:
-        return
-    # As many samples as steps: where nothing meets along the second axis of an input, its samples lie along that one.
-    turned = _turned(probe, rows, axes)
-    if turned != axes and _find_meeting(probe, rows, turned, first, rng) is None:
+    if _lie_along_second_axes(probe, rows, axes, first, rng):
         return
     # What one input does alone is told of it alone: a graph beside its nodes has a row for each, too.
     for i, axis in axes.items() if len(axes) > 1 else ():
@@ -80,6 +74,18 @@ def find_mixing(probe: Probe, rng: np.random.Generator, unchecked: list[str]) ->
             break
     changes, row, other, pairs = meeting
     yield _fact(probe, axes, changes, row, other, pairs)
+
+
+def _lie_along_second_axes(
+    probe: Probe, rows: int, axes: Mapping[int, int], outputs: Mapping[int, int], rng: np.random.Generator
+) -> bool:
+    """Return whether nothing meets along second axes with as many rows: samples lie along those by chance."""
+    # States of a recurrent layer have a row for each layer; inputs of one may have their steps first.
+    other_ways = (_second_axes(probe, rows, axes, outputs), (_turn(probe, rows, axes), outputs))
+    return any(
+        (into, out) != (axes, outputs) and _find_meeting(probe, rows, into, out, rng) is None
+        for into, out in other_ways
+    )
 
 
 def _find_meeting(
@@ -103,7 +109,7 @@ def _find_meeting(
     return None
 
 
-def _turned(probe: Probe, rows: int, axes: Mapping[int, int]) -> dict[int, int]:
+def _turn(probe: Probe, rows: int, axes: Mapping[int, int]) -> dict[int, int]:
     """The second axis of each input that has a row for each sample along both its first axes; else as in *axes*."""
     return {i: 1 if probe.inputs[i].array.shape[:2] == (rows, rows) else axis for i, axis in axes.items()}
 
