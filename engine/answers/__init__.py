@@ -17,7 +17,9 @@ module          what lives there
 ``profile``     what operators take
 ``flow``        what depends on what, found by changing values
 ``python_questions``      the questions as public functions
-``watched_passes`` backward passes under watch: of a program, of a recorded loss, of a function
+``tape_pass``   a backward pass over a recorded loss, under watch
+``program_run`` a run of a static program, under watch
+``model_run``   a run of a function, a loss or a program, under watch
 ==============  ==============================================================================================
 
 Nothing here prints, and the engine below knows nothing of it: it only tells a watcher what it does (``watch.py``).

@@ -34,7 +34,7 @@ from .double_precision import Double
 from .double_precision_compiled import CompiledDouble
 from .events import part_of
 from .gradcheck import Array, Claim, LeafCheck
-from .watched_passes import expect_recorded
+from .tape_pass import expect_recorded
 
 FAITHFUL = 2e-3
 """How far the replayed loss may be from the recorded one, relatively; ten times that with numbers of 16 bits."""

@@ -37,7 +37,8 @@ from ..view import from_program, from_tape
 from ..view.graph import BACKWARD, FORWARD
 from . import backend_replay
 from .events import ALL, Adapter, Begin, BlockRun, End, Inside, OpEvent, part_of
-from .watched_passes import watch_program, watch_tape
+from .program_run import watch_program
+from .tape_pass import watch_tape
 
 
 @dataclass

@@ -23,11 +23,13 @@ from .coverage import FORWARD_IS_OVER, Coverage
 from .depth import calls_of_nodes, calls_of_program
 from .events import Adapter
 from .gradcheck import GradcheckStory
+from .model_run import any_model, compute_loss
 from .nan import Hunt, NanStory
 from .profile import Clock, ProfileStory
+from .program_run import watch_program
 from .saved import Keeper, SavedStory, mark_leaves
 from .stats import Gatherer, StatsStory
-from .watched_passes import any_model, compute_loss, watch_program, watch_tape
+from .tape_pass import watch_tape
 
 
 def nan(

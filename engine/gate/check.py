@@ -59,38 +59,32 @@ class Check:
         """
         if self.cache is not None:
             self.cache.recall_rules()
-        names = [m.target for m in models]
+        files = self._golden_files(models, notes)
         jobs = [
-            Job(subject=m, selection=self._selection(m), timeout=self.timeout, golden=self._golden_file(m, names))
-            for m in models
+            Job(subject=m, selection=self._selection(m), timeout=self.timeout, golden=file)
+            for m, file in zip(models, files, strict=True)
         ]
-        if self.golden is not None or self.update:
-            self._golden(jobs, notes)
         results = self._results(jobs)
         return judging.report_models(jobs, results, self.policy, os.getcwd(), self.baseline, self.fail_on)
 
     def _selection(self, model: Subject) -> Selection:
         return replace(self.policy.selection_for(model), golden=self.golden is not None)
 
-    def _golden_file(self, model: Subject, models: Sequence[str]) -> str | None:
-        """The file that keeps the graph of a model."""
+    def _golden_files(self, models: Sequence[Subject], notes: Notes) -> Sequence[str | None]:
+        """Return the files that keep the graphs of the models, written or found before anything is checked."""
         if self.golden is None:
-            return None
-        from . import drift
-
-        return drift.file_of(model.target, self.golden, models)
-
-    def _golden(self, jobs: Sequence[Job], notes: Notes) -> None:
-        """Write golden files, or see that they are there, before anything is checked."""
-        from . import drift
-
-        if self.golden is None:
-            raise CommandError("--update writes golden files", "--golden FILE.gt.txt says which")
-        for job in jobs:
-            assert job.golden is not None
             if self.update:
-                drift.update(job.subject.request(), job.golden, notes)
-            drift.must_be_there(job.golden)
+                raise CommandError("--update writes golden files", "--golden FILE.gt.txt says which")
+            return [None for _ in models]
+        from . import drift
+
+        names = [m.target for m in models]
+        files = [drift.file_of(name, self.golden, names) for name in names]
+        for model, file in zip(models, files, strict=True):
+            if self.update:
+                drift.update(model.request(), file, notes)
+            drift.must_be_there(file)
+        return files
 
     def _results(self, jobs: Sequence[Job]) -> list[CheckedModel]:
         side_by_side = self.jobs if self.jobs is not None else _usual(jobs)

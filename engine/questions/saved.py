@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-from ..answers import backend_replay, watched_passes
+from ..answers import backend_replay
+from ..answers.pass_count import PassCount
 from ..answers.saved import Keeper, SavedStory, mark_leaves
 from ..core import watch
 from ..core.answer import Answered
@@ -53,7 +54,7 @@ class Saved(Question[Kept]):
     def listen(self, request: Request) -> Iterator[Callable[[Loaded, Notes], Kept]]:
         """Watch the file that runs inside; yield the function that answers while its model is open."""
         keeper = Keeper()
-        passes = watched_passes.Passes(keeper)
+        passes = PassCount(keeper)
         number = number_of(request)
 
         def answer(left: Loaded, notes: Notes) -> Kept:

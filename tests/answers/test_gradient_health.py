@@ -108,7 +108,7 @@ def test_nothing_to_ask_about() -> None:
 
 def test_a_gatherer_keeps_no_arrays() -> None:
     paddle.disable_static()
-    from gradtool.engine.answers.watched_passes import watch_tape
+    from gradtool.engine.answers.tape_pass import watch_tape
 
     gatherer = Gatherer()
     x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.answers.events import Adapter
-from gradtool.engine.answers.watched_passes import compute_loss
+from gradtool.engine.answers.model_run import compute_loss
 from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.command_errors import CommandError, Unreadable, raise_for_python
 from gradtool.engine.core.errors import UsageError

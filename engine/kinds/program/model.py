@@ -83,10 +83,10 @@ class ProgramModel(Model):
         "timeline": "program.timeline.timeline",
         "sizes": "program.running.sizes",
         "measure": "program.measures.measure_program",
-        "measure_costs": "program.running.measure_costs",
-        "find_groups": "program.running.find_groups",
+        "measure_costs": "program.costs.measure_costs",
+        "find_groups": "program.costs.find_groups",
         "describe_compilation": "program.compiled.describe",
-        "compare_gradients": "program.running.check",
+        "compare_gradients": "program.checking.check",
         "mend": "program.cut_removal.mend",
     }
     refusals: ClassVar[Mapping[str, Refusal]] = {

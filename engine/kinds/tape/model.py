@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...answers.tape_pass import expect_recorded
 from ...core import source
 from ...core.command_errors import CommandError
 from ...core.records import dataclass
@@ -131,9 +132,9 @@ class TapeModel(Model):
         "timeline": "tape.timeline.timeline",
         "sizes": "tape.running.sizes",
         "measure": "tape.measures.measure_graph",
-        "measure_costs": "tape.running.measure_costs",
-        "find_groups": "tape.running.find_groups",
-        "compare_gradients": "tape.running.check",
+        "measure_costs": "tape.costs.measure_costs",
+        "find_groups": "tape.costs.find_groups",
+        "compare_gradients": "tape.checking.check",
     }
     computes_while_loading: ClassVar = True
     refusals: ClassVar[Mapping[str, Refusal]] = {
@@ -315,8 +316,6 @@ def record_graph(model: TapeModel) -> TapeGraph:
     Raises:
         LossError: no recorded operator made the loss.
     """
-    from ...answers.watched_passes import expect_recorded
-
     expect_recorded(model.loss, model.loss_name)
     return model.tape_graph
 

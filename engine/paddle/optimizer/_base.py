@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from gradtool.engine.autodiff.backward import append_backward
 from gradtool.engine.core import names, source, state, watch
 from gradtool.engine.core.errors import ArgumentTypeError, ElementTypeError, LossTypeError, UsageError, expect_type
 from gradtool.engine.core.source import NOWHERE, Location
@@ -340,6 +339,8 @@ class Optimizer(_steps.OptimizerSteps):
                 hint="reduce it, for example with paddle.mean",
             )
         self._dtype = loss.dtype
+        from gradtool.engine.autodiff.backward import append_backward
+
         result: Any = append_backward(loss, parameters or self._parameters, no_grad_set, callbacks, self._checkpoints)
         pairs: Pairs = result[0] if isinstance(result, tuple) else result
         return pairs
