@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.scoped_variables import set_inside
-from ..request.request import Request
-from .script_state import Loaded
+
+if TYPE_CHECKING:  # it is loaded before NumPy is
+    from ..request.request import Request
+    from .script_state import Loaded
 
 
 class LiveSession(Protocol):

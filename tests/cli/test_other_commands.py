@@ -230,6 +230,7 @@ def test_what_help_imports(folder: Path, arguments: list[str]) -> None:
         "except SystemExit: pass\n"
         "heavy = [m for m in sys.modules if m.partition('.')[0] in ('numpy', 'rich', 'graphviz', 'inspect_')]\n"
         "light = ('gradtool.engine.core', 'gradtool.engine.core.errors', 'gradtool.engine.core.near_names')\n"
+        "light += ('gradtool.engine.core.records',)  # it makes data classes\n"
         "light += ('gradtool.engine.kernels', 'gradtool.engine.kernels.choice')  # the names of backends\n"
         "light += ('gradtool.engine.core.settings', 'gradtool.engine.core.scoped_variables')  # choices\n"
         "light += ('gradtool.engine.core.cache_folders',)  # a write into one of them is none\n"

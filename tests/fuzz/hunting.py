@@ -103,8 +103,8 @@ def run(kind: str, number: int, seed: int) -> Failure | None:
     def late(signal_number: int, frame: Any) -> None:
         raise Hang(f"it takes longer than {SECONDS:g} s")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         with default.fresh_programs(), scope_guard(Scope()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -120,8 +120,8 @@ def run(kind: str, number: int, seed: int) -> Failure | None:
             kind, number, seed, f"{type(error).__name__}: {said!a} ({os.path.basename(frame.filename)}:{frame.lineno})"
         )
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
         for entry in os.scandir():
             os.unlink(entry)
     return None

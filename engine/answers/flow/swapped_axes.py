@@ -25,7 +25,7 @@ def find_swapped_axes(run: Timeline, learned: Collection[int]) -> Iterator[Fact]
     Args:
         learned: the numbers of the parameters.
     """
-    swapped = [(e, shapes) for e in run.entries if (shapes := _swapped_shapes(run, e)) is not None]
+    swapped = [(e, shapes) for e in run.entries if (shapes := _find_swap(run, e)) is not None]
     moving, readers = (downstream(run, learned), _find_readers(run)) if swapped else (set[int](), {})
     seen = set[object]()
     for entry, shapes in swapped:
@@ -35,7 +35,7 @@ def find_swapped_axes(run: Timeline, learned: Collection[int]) -> Iterator[Fact]
             yield _fact(run, entry, *shapes)
 
 
-def _swapped_shapes(run: Timeline, entry: Entry) -> tuple[Shape, Shape] | None:
+def _find_swap(run: Timeline, entry: Entry) -> tuple[Shape, Shape] | None:
     """Return the shapes before and after, where the one is the other in another order; None otherwise.
 
     Tables of two axes are left out: samples may be put together anew.

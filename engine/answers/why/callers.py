@@ -33,7 +33,7 @@ def let_go(made: Location) -> Location:
     return made
 
 
-def filling(made: Location, container: str) -> Location:
+def find_fill(made: Location, container: str) -> Location:
     """Return the line that makes a container such as ``net.blocks``, in a function that led to *made*; *made* without.
 
     Args:

@@ -290,7 +290,7 @@ class Case(ABC, Generic[V, C]):
         made = self.reasons.flow.made_at(end)
         if not made:
             return base
-        at = self.reasons.flow.dropped_at(end) or callers.let_go(made)
+        at = self.reasons.flow.drop_place(end) or callers.let_go(made)
         return replace(base, location=at, cut_at=made if at[0] != made[0] else NOWHERE)
 
     def _cut_lines(self, value: V, cut: Cut[V, C], location: Location) -> tuple[tuple[str, int], ...]:

@@ -37,7 +37,7 @@ def not_listed(
     replaced = [r.loc for r in flow.journal.replacements.values() if r.after == subject.value]
     location = last.loc
     if container:
-        made = callers.filling(flow.made_at(subject.value), container)
+        made = callers.find_fill(flow.made_at(subject.value), container)
         location, places = (made, (("the optimizer", last.loc),)) if made else (location, places)
         advice = f"make {container} an {say('{layer_list}')}: parameters() does not look into a plain list"
     elif replaced:

@@ -146,7 +146,7 @@ class JournalFlow(CallFlow[int, Call]):
         events = [e for e in self.journal.events.get(value, ()) if e.kind == "stopped"]
         return events[-1].loc if events else NOWHERE
 
-    def dropped_at(self, value: int) -> Location:
+    def drop_place(self, value: int) -> Location:
         maker = self.maker.get(value)
         return NOWHERE if maker is None else self.journal.dropped.get(maker.time, NOWHERE)
 

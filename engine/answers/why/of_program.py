@@ -222,7 +222,7 @@ class ProgramFlow(CallFlow[Value, Operator]):
                 return False
         return True
 
-    def dropped_at(self, value: Value) -> Location:
+    def drop_place(self, value: Value) -> Location:
         op = variable_of(value).op
         return NOWHERE if op is None else op.marks.dropped
 

@@ -109,7 +109,7 @@ class CallFlow(ABC, Generic[V, C]):
     def made_at(self, value: V) -> Location:
         """Return the line where it was made."""
 
-    def dropped_at(self, value: V) -> Location:
+    def drop_place(self, value: V) -> Location:
         """Return the user's line that drops a value; nowhere for one that has a name, or is read."""
         return NOWHERE
 

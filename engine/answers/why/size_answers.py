@@ -322,10 +322,10 @@ class Amounts(Generic[V, C]):
     def _limits(self) -> Nearest[V, C, Use[V, C]]:
         """The uses by operators that give one limit for all that they read, whether or not a gradient arrives."""
 
-        def at_limit(value: V) -> Use[V, C] | None:
+        def find_limit(value: V) -> Use[V, C] | None:
             return next((u for u in self.slopes.uses.get(value, ()) if u.at_limit is not None), None)
 
-        return Nearest(self.slopes.uses, at_limit)
+        return Nearest(self.slopes.uses, find_limit)
 
     def _limit_before(self, value: V, death: Death[V, C], at_rest: bool) -> tuple[Death[V, C], bool]:
         """Return *death*, or of what is flat the limit of a clip before it; and whether that is at rest."""

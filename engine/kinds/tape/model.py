@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ...answers.flow.fact import Fact
 from ...answers.tape_pass import expect_recorded
 from ...core import source
 from ...core.command_errors import CommandError
@@ -25,14 +26,11 @@ from ...script.attributes import is_a
 from ...script.calls import PassCall
 from ...script.script_state import Loaded
 from ...script.shares import LeafShare
+from ...view.from_tape import TapeGraph
 from .. import run_notes
+from ..gradients import GradientTable
 from ..model import Model, Refusal
 from ..origins import Origin
-
-if TYPE_CHECKING:
-    from ...answers.flow.fact import Fact
-    from ...view.from_tape import TapeGraph
-    from ..gradients import GradientTable
 
 _STATIC = Refusal("{what} works on static programs, and {name} works in dynamic mode")
 _WHOLE = Refusal("{what}: a recorded graph is shown as a whole", "gradtool backward takes it")

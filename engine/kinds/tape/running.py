@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...answers import stats, tape_pass
 from ...answers.depth import calls_of_nodes
@@ -13,10 +13,8 @@ from ...core.summary import Measured
 from ...eager.tape import loss_scale
 from ...eager.tensor import Leaf
 from ...kernels.choice import current
+from ..gradients import GradientTable
 from .model import TapeModel
-
-if TYPE_CHECKING:
-    from ..gradients import GradientTable
 
 
 def run(
