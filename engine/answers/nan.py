@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from functools import cache
 from typing import Any
@@ -204,10 +204,15 @@ class Hunt:
         """Return what will do in place of arrays, as long as nothing is wrong with them."""
         return None if self.subnormal else _in_order(self.big)
 
+    @property
+    def _follows(self) -> bool:
+        """Return whether operators with whose results nothing is wrong matter to what was found before."""
+        found = (self._open, self._suspects, self._bad_names, self._bad_inside, self._unread, self._in_pass)
+        return any(found) or self._done is not None or self.limit is not None
+
     def uneventful(self, quiet: Quiet) -> None:
         """Hear of operators with whose results nothing is wrong."""
-        before = self._open or self._suspects or self._bad_names or self._bad_inside or self._unread or self._in_pass
-        if before or self._done is not None or self.limit is not None:  # what was there before may matter to them
+        if self._follows:
             for event in quiet.events:
                 self(event)
             return
@@ -259,29 +264,33 @@ class Hunt:
         self.own += not event.recorded
         self._in_pass = True
         self._pass_at = event.loc
-        rooted = bool(event.roots or event.names)
         bad = [r for r in event.roots if self._is_bad(r)]
-        self._loss_is_bad = (
-            bool(bad) or any(n in self._bad_names for n in event.names) or (not rooted and bool(self._open))
-        )
+        if event.roots or event.names:
+            self._loss_is_bad = bool(bad) or not self._bad_names.isdisjoint(event.names)
+        else:
+            self._loss_is_bad = bool(self._open)
         if self._loss_is_bad:
-            if not self._open:
-                self._open, self._suspects = self._suspects[:1], []
-            self._keep_those_of(bad)
-            for birth in self._open:
-                birth.loss = True
+            self._blame_for_loss(bad)
         else:
             self._absorb(self._open)
         self._inner = len(self._open)
         self._masks = []
 
+    def _blame_for_loss(self, bad: Sequence[Any]) -> None:
+        """Note that a bad loss comes of the births that are open, or of the first that was a suspect."""
+        if not self._open:
+            self._open, self._suspects = self._suspects[:1], []
+        self._keep_those_of(bad)
+        for birth in self._open:
+            birth.loss = True
+
     def _keep_those_of(self, bad: Sequence[Any]) -> None:
         """Absorb the births that a bad loss does not come of, where it is known which those are."""
-        known = [birth for root in bad for birth in self._carried.births_of(root)]
-        if known and any(any(b is k for k in known) for b in self._open):
-            others = [b for b in self._open if b.part == FORWARD and all(b is not k for k in known)]
-            self._open = [b for b in self._open if all(b is not o for o in others)]
-            self._absorb(others)
+        known = {id(birth) for root in bad for birth in self._carried.births_of(root)}
+        if known.isdisjoint(map(id, self._open)):
+            return
+        others, self._open = _divide(self._open, lambda b: b.part == FORWARD and id(b) not in known)
+        self._absorb(others)
 
     def end(self, left: Sequence[Any], raised: bool = False) -> None:
         """The program has come to its end; what it computed after its last pass counts if something left comes of it.
@@ -292,17 +301,22 @@ class Hunt:
         """
         if self._done is not None or raised or not self.steps or self._in_pass:
             return
-        births = list({id(b): b for array in left for b in self._carried.births_of(array)}.values())
-        after = [b for b in self._open if b.part == FORWARD]
-        if left and not births:
-            births = after[:1] or self._suspects[:1]
+        after, rest = _divide(self._open, lambda b: b.part == FORWARD)
+        births = self._find_births(left, after)
         for birth in births:
             birth.loss = True
         wanted = {id(b) for b in births}
-        self.absorbed = [b for b in self.absorbed if id(b) not in wanted]
-        self._absorb(others := [b for b in after if id(b) not in wanted])
-        rest = [b for b in self._open if b.part != FORWARD]
+        _, self.absorbed = _divide(self.absorbed, lambda b: id(b) in wanted)
+        _, others = _divide(after, lambda b: id(b) in wanted)
+        self._absorb(others)
         self._open = sorted([*births, *others, *rest], key=lambda b: b.step)
+
+    def _find_births(self, left: Sequence[Any], after: Sequence[Birth]) -> Sequence[Birth]:
+        """Return the births that bad numbers come of: as far as nothing is known of that, the first of those *after*
+        the last pass, or of the suspects.
+        """
+        births = list({id(b): b for array in left for b in self._carried.births_of(array)}.values())
+        return births if births or not left else after[:1] or self._suspects[:1]
 
     def _is_bad(self, array: Any) -> bool:
         """Return whether an array holds bad numbers that somebody has written."""
@@ -344,14 +358,10 @@ class Hunt:
             self._masks.append((event.type.removesuffix("_grad"), event.loc))
         begun = len(self._open)
         depth = len(event.inside) or int(event.nested)
-        if event.part == FORWARD and type(event.origin) is int:
-            line = (event.type, event.loc[:1])
-            self._lines[line] = self._nth[event.origin] = self._lines.get(line, 0) + 1
-        self._see_results(event, depth)
         if event.part == FORWARD:
-            self._makers.note(event)
-            if self._unread:
-                self._unread = [waits for waits in self._unread if not _reads(event, waits)]
+            self._see_forward(event, depth)
+        else:
+            self._see_results(event, depth)
         if self._bad_inside:
             self._bad_inside.pop(depth + 1, None)
         if event.part == BACKWARD and not event.nested:
@@ -359,6 +369,15 @@ class Hunt:
                 # The rule's own operators, computed on tensors just before, are part of this one.
                 del self._open[self._inner : begun]
             self._inner = len(self._open)
+
+    def _see_forward(self, event: OpEvent, depth: int) -> None:
+        if type(event.origin) is int:
+            line = (event.type, event.loc[:1])
+            self._lines[line] = self._nth[event.origin] = self._lines.get(line, 0) + 1
+        self._see_results(event, depth)
+        self._makers.note(event)
+        if self._unread:
+            self._unread = [waits for waits in self._unread if not _reads(event, waits)]
 
     def _see_results(self, event: OpEvent, depth: int) -> None:
         nobodys: bool | None = None
@@ -392,8 +411,7 @@ class Hunt:
     def _judge(self, event: OpEvent, value: SlotArray, array: np.ndarray[Any, Any], wrong: dict[str, Any]) -> None:
         kind = next(k for k in KINDS if k in wrong)
         seen = Sighting(kind, event, value, array, wrong[kind], self._came(event))
-        if kind in _WORST and event.part == BACKWARD and value.name is not None and self._ends(value):
-            self.victims.setdefault(names.grad(names.forward(value.name)))
+        self._note_victim(seen)
         if self._was_told_inside(seen):
             self.carriers += 1
         elif seen.spreads:
@@ -402,7 +420,7 @@ class Hunt:
             if not self._open and kind in seen.came:
                 self._note_outside(event, kind)
             self.carriers += 1
-        elif any(b.part == FORWARD and b.origin == _forward_of(event) for b in self._open):
+        elif self._is_born_in_forward(event):
             self.carriers += 1  # differentiated where its value was born bad
         elif kind == INF and _writes_infinity(event):
             birth = self._birth(seen)
@@ -411,6 +429,17 @@ class Hunt:
             self._suspects.append(birth)
         else:
             self._born(seen)
+
+    def _note_victim(self, seen: Sighting) -> None:
+        """Note a bad gradient that a pass ends in."""
+        value = seen.value
+        is_gradient = seen.kind in _WORST and seen.event.part == BACKWARD
+        if is_gradient and value.name is not None and self._ends(value):
+            self.victims.setdefault(names.grad(names.forward(value.name)))
+
+    def _is_born_in_forward(self, event: OpEvent) -> bool:
+        """Return whether the operator that *event* differentiates gave birth to bad numbers."""
+        return any(b.part == FORWARD and b.origin == _forward_of(event) for b in self._open)
 
     def _was_told_inside(self, seen: Sighting) -> bool:
         """Return whether an operator in the block of this one, or in the user's rule, was judged for these numbers."""
@@ -460,16 +489,13 @@ class Hunt:
 
     def _note_outside(self, event: OpEvent, kind: str) -> None:
         """Something bad is read that no operator made: it came in with the data or by other means."""
-        for v in event.inputs:
-            array = magnitudes.plain(v.array)
-            wrong = magnitudes.masks(array, self.big, self.subnormal)
-            if kind in wrong and not self._carried.is_unwritten(v.array):
-                break
-        else:
+        seen = self._find_bad_operand(event, kind)
+        if seen is None:
             return
+        v = seen.value
         if any(b.origin is v.array or (b.name == v.name and b.name) for b in (*self._suspects, *self.intended)):
             return
-        birth = self._birth(Sighting(kind, event, v, array, wrong[kind]))
+        birth = self._birth(seen)
         birth.part, birth.origin = DATA, v.array
         birth.loc = getattr(v.place, "made_at", event.loc) or event.loc
         birth.cause = f"no operator made it: {event.type} reads it as it came in"
@@ -479,6 +505,15 @@ class Hunt:
             birth.cause = "the gradient that backward was given here is not finite"
             birth.advice = "look at how that gradient is computed"
         (self._suspects if kind == INF else self._open).append(birth)
+
+    def _find_bad_operand(self, event: OpEvent, kind: str) -> Sighting | None:
+        """Return the first operand with numbers of that kind which somebody has written."""
+        for v in event.inputs:
+            array = magnitudes.plain(v.array)
+            wrong = magnitudes.masks(array, self.big, self.subnormal)
+            if kind in wrong and not self._carried.is_unwritten(v.array):
+                return Sighting(kind, event, v, array, wrong[kind])
+        return None
 
     def _birth(self, seen: Sighting) -> Birth:
         event, value, array = seen.event, seen.value, seen.array
@@ -507,23 +542,29 @@ class Hunt:
             return
         self._born_in = event, kind
         if kind in _WORST:
-            why = explaining.explain(event, seen.bad, seen.array.dtype, kind, self._makers)
-            birth.cause, birth.advice = why.text, why.advice
-            if why.unread is not None:
-                self._unread.append((birth, seen.value.array, why.unread))
-            earlier = self._find_absorbed(event)
-            if earlier is not None:
-                self.carriers += 1
-                if kind == NAN and earlier.kind == INF:
-                    earlier.turned = (event.type, event.loc)
-                birth = earlier
-            if why.masked and self._masks:
-                birth.masked_by = self._masks[-1]
+            birth = self._explain(seen, birth)
         else:
             sizes = np.abs(magnitudes.wide(seen.array)[seen.bad])
             size = float(sizes.max() if kind == magnitudes.OVERFLOW else sizes.min())
             birth.cause = f"{'largest' if kind == magnitudes.OVERFLOW else 'smallest'} size {size:.4g}"
         self._open.append(birth)
+
+    def _explain(self, seen: Sighting, birth: Birth) -> Birth:
+        """Explain a birth of NaN or infinity; return it, or the earlier one that its numbers come of."""
+        event = seen.event
+        why = explaining.explain(event, seen.bad, seen.array.dtype, seen.kind, self._makers)
+        birth.cause, birth.advice = why.text, why.advice
+        if why.unread is not None:
+            self._unread.append((birth, seen.value.array, why.unread))
+        earlier = self._find_absorbed(event)
+        if earlier is not None:
+            self.carriers += 1
+            if seen.kind == NAN and earlier.kind == INF:
+                earlier.turned = (event.type, event.loc)
+            birth = earlier
+        if why.masked and self._masks:
+            birth.masked_by = self._masks[-1]
+        return birth
 
     def _find_absorbed(self, event: OpEvent) -> Birth | None:
         """The birth that did not reach the loss but whose values a gradient rule reads: it counts after all."""
@@ -538,6 +579,15 @@ class Hunt:
                 self.absorbed.remove(birth)
                 return birth
         return None
+
+
+def _divide(births: Iterable[Birth], test: Callable[[Birth], bool]) -> tuple[list[Birth], list[Birth]]:
+    """Return the births that pass a test, and the others, each in order."""
+    passing: list[Birth] = []
+    others: list[Birth] = []
+    for birth in births:
+        (passing if test(birth) else others).append(birth)
+    return passing, others
 
 
 def _reads(event: OpEvent, waits: tuple[Birth, Any, causes.Unread]) -> bool:

@@ -126,11 +126,16 @@ def run_model(request: Request, notes: Notes = SILENT, enough: Callable[[], bool
             raise loaded.error from loaded.error.__cause__  # what had run is not enough for an answer
         for read in _readers.get():
             read(loaded)
-        if not request.record.post_mortem:
-            run_notes.error(loaded, notes)
-        if overlay is not None:
-            run_notes.files(loaded, overlay, notes)
-            run_notes.processes(loaded, target.file, notes)
+        _report_end(loaded, request, overlay, target, notes)
+
+
+def _report_end(loaded: Loaded, request: Request, overlay: Overlay | None, target: Target, notes: Notes) -> None:
+    """Report the error that ended a file, and what it would have written."""
+    if not request.record.post_mortem:
+        run_notes.error(loaded, notes)
+    if overlay is not None:
+        run_notes.files(loaded, overlay, notes)
+        run_notes.processes(loaded, target.file, notes)
 
 
 _readers: ContextVar[tuple[Callable[[Loaded], None], ...]] = ContextVar("gradtool_readers_at_end", default=())

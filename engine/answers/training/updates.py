@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...core import source, watch
 from ...core.listeners import hears
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
-from ...eager.tensor import Leaf, Tensor
+from ...eager.tensor import Tensor
 from .. import magnitudes
 from ..why import callers
 from ..why.statistics import state_places
@@ -132,41 +132,30 @@ class Updates:
     _frozen: dict[int, Any] = field(default_factory=dict)
     _open: list[tuple[watch.Updating, list[Any]]] = field(default_factory=list)
 
-    @hears(
-        watch.Listed,
-        watch.Cleared,
-        watch.Cutting,
-        watch.Filled,
-        watch.Updating,
-        watch.Updated,
-        watch.Written,
-        watch.Labelled,
-        watch.Unscaled,
-    )
-    def __call__(self, event: Any) -> None:
-        """Hear of an event; nothing is spared."""
-        if isinstance(event, watch.Listed):
-            self._listed.update((id(t), t) for t in event.tensors)
-            self.unstepped[tuple(map(id, event.tensors))] = Unstepped(event.tensors, source.here())
-            self._made[frozenset(map(id, event.tensors))] = source.here()
-        elif isinstance(event, watch.Cleared):
-            for key, optimizer in self.unstepped.items():
-                if id(event.tensor) in key:
-                    optimizer.clear(self._passes)
-        elif isinstance(event, watch.Cutting) and event.tensor is not None and event.how != "detach":
+    def _note_optimizer(self, event: watch.Listed) -> None:
+        self._listed.update((id(t), t) for t in event.tensors)
+        self.unstepped[tuple(map(id, event.tensors))] = Unstepped(event.tensors, source.here())
+        self._made[frozenset(map(id, event.tensors))] = source.here()
+
+    def _note_cleared(self, event: watch.Cleared) -> None:
+        for key, optimizer in self.unstepped.items():
+            if id(event.tensor) in key:
+                optimizer.clear(self._passes)
+
+    def _note_frozen(self, event: watch.Cutting) -> None:
+        if event.tensor is not None and event.how != "detach":
             self._stopped[id(event.tensor)] = event.tensor
-        elif isinstance(event, watch.Filled):
-            self._note_pass(event.leaves)
-        elif isinstance(event, watch.Updating):
-            self._begin(event)
-        elif isinstance(event, watch.Updated) and self._open:
+
+    def _note_updated(self, event: watch.Updated) -> None:
+        if self._open:
             self._end(*self._open.pop())
-        elif isinstance(event, watch.Written):
-            self._note_written(event)
-        elif isinstance(event, watch.Unscaled) and not event.finite:
-            self._forget_unstepped(event.tensors)  # its step was called, and the scaler skipped it
-        elif isinstance(event, watch.Labelled):
-            self.labelled.append(FrozenInVain(event.text, source.here(), event.tensors))
+
+    def _note_unscaled(self, event: watch.Unscaled) -> None:
+        if not event.finite:  # its step was called, and the scaler skipped it
+            self._forget_unstepped(event.tensors)
+
+    def _note_label(self, event: watch.Labelled) -> None:
+        self.labelled.append(FrozenInVain(event.text, source.here(), event.tensors))
 
     def _begin(self, event: watch.Updating) -> None:
         self._forget_unstepped(event.tensors)
@@ -216,11 +205,11 @@ class Updates:
                 event.fixed,
             )
 
-    def _note_pass(self, leaves: Sequence[Leaf]) -> None:
+    def _note_filled(self, event: watch.Filled) -> None:
         """A backward pass is over: from now on what is frozen is to stay as it is."""
         self._passes += 1
         if self.unstepped:
-            filled = set(leaves)
+            filled = set(event.leaves)
             for optimizer in self.unstepped.values():
                 optimizer.passes += any(t.leaf in filled for t in optimizer.tensors)
         for key, tensor in self._listed.items():
@@ -239,6 +228,26 @@ class Updates:
         values = np.asarray(getattr(array, "array", array))
         if values.shape != before.shape or not np.array_equal(values, before):
             self.thawed.setdefault(id(tensor), (tensor, source.here()))
+
+    _TAKES: ClassVar[Mapping[type, Callable[[Any, Any], None]]] = {
+        watch.Listed: _note_optimizer,
+        watch.Cleared: _note_cleared,
+        watch.Cutting: _note_frozen,
+        watch.Filled: _note_filled,
+        watch.Updating: _begin,
+        watch.Updated: _note_updated,
+        watch.Written: _note_written,
+        watch.Labelled: _note_label,
+        watch.Unscaled: _note_unscaled,
+    }
+    """Class of an event -> the method that takes it."""
+
+    @hears(*_TAKES)
+    def __call__(self, event: Any) -> None:
+        """Hear of an event; nothing is spared."""
+        take = self._TAKES.get(type(event))
+        if take is not None:
+            take(self, event)
 
 
 def _hooks(tensors: Sequence[Tensor]) -> Iterator[Location]:
