@@ -174,15 +174,15 @@ def describe_change(change: Changed) -> Fact:
     name = title(change.type)
     at = source.short(change.where)
     written = {
-        None: f"written at {at}, which no write counter sees" if at else "no write counter saw who wrote it",
-        "": f"an array outside has its memory: {at}" if at else "an array outside has its memory",
+        None: f"written at {at}, and the framework does not count such writes" if at else "no write was counted",
+        "": f"an array outside shares its memory: {at}" if at else "an array outside shares its memory",
     }
-    others = [f"{title(t)} at {source.short(loc)} kept it, too" for t, loc in change.others]
-    by = written.get(change.how) or f"{change.how}() at {at} gave its memory to an array"
+    others = [f"{title(t)} at {source.short(loc)} keeps it, too" for t, loc in change.others]
+    by = written.get(change.how) or f"{change.how}() at {at} shares its memory with an array"
     return Fact(
         FactKind.CHANGED,
         name,
-        f"{name} keeps {change.kept} for backward, and {change.count} of {change.total} elements were others when "
+        f"{name} keeps {change.kept} for backward, and {change.count} of {change.total} elements had changed when "
         "backward read them",
         change.loc,
         said=(by, *others, "the gradients are not those of the loss that was computed"),

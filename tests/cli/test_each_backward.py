@@ -148,7 +148,7 @@ def test_a_gate_looks_at_every_loss(gradtool: Run, model: Write) -> None:
     done = gradtool("check", file)
     assert done.code == 1
     assert "GT205 zero-gradient" in done.out
-    assert "  this is about the backward call at model.py:5, which gives zeros alone\n" in done.out
+    assert "  this is about the backward call at model.py:5, which gives only zeros\n" in done.out
     assert gradtool("check", file, "--backward", "2").code == 0
 
 

@@ -108,7 +108,7 @@ def test_what_was_written_since_is_found(tmp_path: Path, case: str) -> None:
     text, operator, count = CHANGED[case]
     (finding,) = look(tmp_path, text)
     assert finding.message.startswith(f"step {2 if 'retain_graph' in text else 1}: {operator} keeps what it ")
-    assert f"and {count} of 4 elements were others" in finding.message
+    assert f"and {count} of 4 elements had changed" in finding.message
 
 
 @pytest.mark.parametrize("case", UNCHANGED)
@@ -123,6 +123,6 @@ def test_one_write_is_one_finding_with_all_that_kept_it(tmp_path: Path) -> None:
     assert finding.spot is not None
     assert (finding.spot.line, finding.subject) == (line + 2, "elementwise_mul")
     assert finding.explanation[:2] == (
-        f"__dlpack__() at model.py:{line + 3} gave its memory to an array",
-        f"tanh at model.py:{line + 1} kept it, too",
+        f"__dlpack__() at model.py:{line + 3} shares its memory with an array",
+        f"tanh at model.py:{line + 1} keeps it, too",
     )

@@ -77,7 +77,7 @@ def look(folder: Path, text: str) -> list[str]:
 @pytest.mark.parametrize("case", CHANGED)
 def test_what_was_written_since_is_found(tmp_path: Path, case: str) -> None:
     (message,) = look(tmp_path, CHANGED[case])
-    assert "elements were others when backward read them" in message
+    assert "elements had changed when backward read them" in message
 
 
 @pytest.mark.parametrize("case", UNCHANGED)

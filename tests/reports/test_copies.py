@@ -36,14 +36,14 @@ COPIED = "the loss was computed with a deep copy of it, made at"
             "b_cached_under_no_grad",
             [
                 "parametrize.cached() keeps what was computed there under no_grad, and the loss is computed from that",
-                "enter parametrize.cached() anew for each loss, around its forward pass alone",
+                "enter parametrize.cached() anew for each loss, and only around its forward pass",
             ],
         ),
         (
             "b_cached_over_steps",
             [
                 "parametrize.cached() keeps what this line computed before the first backward call, which freed its",
-                "enter parametrize.cached() anew for each loss, around its forward pass alone",
+                "enter parametrize.cached() anew for each loss, and only around its forward pass",
             ],
         ),
     ],

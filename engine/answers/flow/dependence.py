@@ -53,7 +53,7 @@ def find_influence(run: Timeline, source: int, at: Index | None, target: int, of
         at, of: indices into them; None for all.
     """
     if source not in run.store and run.values[source].maker == NOBODY:
-        return ValueInfluence(UNKNOWN, why=f"nobody holds {run.values[source].name} any more")
+        return ValueInfluence(UNKNOWN, why=f"the value of {run.values[source].name} was freed")
     if source not in upstream(run, (target,)):
         return ValueInfluence(NO, 0.0, why="no operator leads from one to the other")
     stop = find_stop(run, (source,), (target,))

@@ -125,7 +125,7 @@ def _whole(probe: Probe, index: int, rng: np.random.Generator) -> Fact:
     if end is None:
         said: tuple[str, ...] = (influence.sentence,)
         return Fact(FactKind.WITHOUT, x.name, message, probe.loc, said=said, numbers=influence.numbers)
-    said = (f"{end.name} gives the same, whatever it is", influence.sentence)
+    said = (f"{end.name} stays the same, whatever the input is", influence.sentence)
     message = f"{message}: it ends at {end.type}"
     return Fact(FactKind.WITHOUT, x.name, message, end.loc, said=said, numbers=influence.numbers)
 
@@ -271,10 +271,10 @@ def _check_padding(probe: Probe, index: int, mask: int, places: Array, rng: np.r
     return Fact(
         FactKind.PADDING,
         x.name,
-        f"{x.name} where {probe.inputs[mask].name} hides it changes what {probe.name} gives elsewhere{where}",
+        f"elements of {x.name} that {probe.inputs[mask].name} hides change the output of {probe.name} elsewhere{where}",
         loc,
-        said=("by either reading of the mask: what is 0, or what is 1, is hidden", influence.sentence),
-        advice="mask what is summed up, averaged or attended to",
+        said=("this holds whether 0 or 1 in the mask means hidden", influence.sentence),
+        advice="apply the mask before the sum, the mean or the attention",
         numbers=influence.numbers,
     )
 

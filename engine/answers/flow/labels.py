@@ -149,7 +149,7 @@ def _find_leak(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact 
     """The fact that a change of the label changes the prediction for the same sample, where other data is read, too."""
     root = run.store.get(compared.root) if compared.root in run.store else None
     if root is None or not np.asarray(root).size:
-        unchecked.append(f"whether the label of {compared.entry.type} reaches the prediction: nobody holds it any more")
+        unchecked.append(f"whether the label of {compared.entry.type} reaches the prediction: it was freed")
         return None
     if not _others(run, compared) and not _is_shifted(run, compared):
         return None  # what is read is what is predicted, as of an autoencoder

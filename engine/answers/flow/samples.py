@@ -368,7 +368,7 @@ def _find_torn(spread: Spread) -> tuple[Entry, str] | None:
             next((spread.masks[n] for n in ns if n in spread.masks), None) for ns in (entry.inputs, entry.made)
         )
         if read is not None and made is not None and _is_block(read) and not _is_block(made):
-            return entry, f"{entry.name} lays the elements of a sample over rows of others: {_shapes(read, made)}"
+            return entry, f"{entry.name} puts elements of one sample into the rows of others: {_shapes(read, made)}"
     return None
 
 

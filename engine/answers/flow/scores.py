@@ -66,7 +66,7 @@ def _check_squashing(run: Timeline, entry: Entry, number: int, squashes: str, ax
     maker = _maker(run, number)
     if maker is None or maker.type not in _SQUASHING:
         return None
-    said = ["it makes probabilities of its scores itself: of numbers from 0 to 1 it makes hardly different ones"]
+    said = ["it turns scores into probabilities itself: numbers from 0 to 1 become nearly equal ones"]
     classes = np.asarray(run.store.get(number)).shape if number in run.store else ()
     if squashes == "softmax" and classes and -len(classes) <= axis < len(classes) and classes[axis] > 1:
         least = math.log1p((classes[axis] - 1) / math.e)
@@ -74,10 +74,10 @@ def _check_squashing(run: Timeline, entry: Entry, number: int, squashes: str, ax
     return Fact(
         FactKind.SQUASHED,
         run.values[number].name,
-        f"{entry.type} is given what {maker.type} made, and squashes it once more",
+        f"{entry.type} takes scores, and gets the probabilities of {maker.type}",
         entry.loc,
         said=(*said, f"{maker.type} at {source.short(maker.loc)}"),
-        advice=f"leave {maker.type} out where the loss is computed",
+        advice=f"give the loss the scores, without {maker.type}",
     )
 
 
@@ -95,9 +95,9 @@ def _check_logarithms(run: Timeline, entry: Entry, moving: set[int]) -> Fact | N
     return Fact(
         FactKind.SQUASHED,
         run.values[number].name,
-        f"nll_loss takes logarithms of probabilities, which are 0 at most, and is given numbers up to {largest:.4g}",
+        f"nll_loss takes logarithms of probabilities, at most 0, and gets numbers up to {largest:.4g}",
         entry.loc,
-        said=() if maker is None else (f"{maker.type} at {source.short(maker.loc)} made them",),
+        said=() if maker is None else (f"{maker.type} at {source.short(maker.loc)} computed them",),
         advice="give it log_softmax of the scores, or the scores to cross_entropy",
     )
 
@@ -115,11 +115,11 @@ def _check_divergence(run: Timeline, entry: Entry, moving: set[int]) -> Fact | N
     maker, array = _maker(run, number), np.asarray(run.store.get(number))
     if not array.size or array.dtype.kind != "f" or not float(array.min()) >= 0 or not float(array.max()) > _ROUNDING:
         return None
-    made = "" if maker is None else f"{maker.type} at {source.short(maker.loc)} made them"
+    made = "" if maker is None else f"{maker.type} at {source.short(maker.loc)} computed them"
     return Fact(
         FactKind.SQUASHED,
         run.values[number].name,
-        f"kl_div takes logarithms of probabilities, which are 0 at most, and is given numbers from {array.min():.4g} "
+        f"kl_div takes logarithms of probabilities, at most 0, and gets numbers from {array.min():.4g} "
         f"to {array.max():.4g}",
         entry.loc,
         said=(made,) if made else (),

@@ -211,7 +211,9 @@ class Case(ABC, Generic[V, C]):
             return told
         beside = self._odd_ones[subject.name]
         return replace(
-            told, beside=beside, said=(*told.said, f"its like is trained in other layers: {fold_names(beside)}")
+            told,
+            beside=beside,
+            said=(*told.said, f"its like in other layers is trained: {fold_names(beside)}"),
         )
 
     @cached_property

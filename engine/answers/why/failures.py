@@ -44,7 +44,7 @@ def _places(error: FreedGraphError, raised: Location) -> tuple[tuple[str, Locati
 
 
 def _explain_second(error: FreedGraphError, raised: Location, advice: str) -> Answer:
-    said = f"the first backward freed what {error.type} had retained, and the second one needs it"
+    said = f"the first backward freed what {error.type} kept, and the second one needs it"
     return _freed(error.freed, said, _places(error, raised), advice)
 
 
@@ -65,7 +65,7 @@ def _freed(at: Location, said: str, places: tuple[tuple[str, Location], ...], ad
     )
 
 
-ANEW = "enter {by} anew for each loss, around its forward pass alone"
+ANEW = "enter {by} anew for each loss, and only around its forward pass"
 """What is to be done where a context keeps values for longer than their graph is good for."""
 
 

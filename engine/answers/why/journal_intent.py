@@ -330,7 +330,7 @@ def _explain_freeze(flow: JournalFlow, loss: int, subject: TensorSubject[int], a
             verdict=Verdict.STOP_GRADIENT,
             label=label,
             finding=True,
-            said=(f"its optimizer holds {count} frozen: no step changes anything, and nothing trains",),
+            said=(f"its optimizer holds {count} frozen: its steps change nothing",),
             location=last.loc,
             places=(("its optimizer", idle.loc),),
             advice=say("give the optimizer parameters that are trained, or set {takes} on those that it holds"),

@@ -31,7 +31,7 @@ def not_listed(
         partly: whether the list takes other parameters of the same model.
         is_group: whether it takes all but the vectors of that model.
     """
-    said = f"it gets a gradient, but no optimizer was given it: this one has {len(last.leaves)} parameters"
+    said = f"it gets a gradient, and no optimizer holds it: this one has {len(last.leaves)} parameters"
     places: tuple[tuple[str, Location], ...] = (("made", flow.made_at(subject.value)),)
     advice = say("give it to the optimizer, or set {stops} if it is not to be trained")
     replaced = [r.loc for r in flow.journal.replacements.values() if r.after == subject.value]
@@ -65,7 +65,7 @@ def judge_awaited(flow: JournalFlow, subject: TensorSubject[int], answer: Answer
     waiting = [x for x in flow.journal.awaited if subject.value in x.leaves]
     if not waiting or not answer.verdict.is_apart:
         return answer
-    said = "all processes wait for its gradient, which does not come: the next pass through the module raises"
+    said = "all processes wait for its gradient, and it never comes: the next forward pass raises"
     return replace(
         answer,
         finding=True,

@@ -71,7 +71,7 @@ class LostUses(Generic[V, C]):
             label=f"{self._share(loss, value)} {' or '.join(verdicts)}",
             location=next(iter(places)),
             places=tuple((verdict, at) for at, verdict in list(places.items())[1:]),
-            said=(*answer.said, "its gradient comes from the other uses alone"),
+            said=(*answer.said, "its gradient comes only from the other uses"),
         )
 
     def brief(self, value: V) -> tuple[str, Location] | None:

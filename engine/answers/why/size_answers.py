@@ -209,7 +209,7 @@ class Amounts(Generic[V, C]):
 
     def _excuse_last(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Excuse a zero of the last layer of several, of which the loss reads some places alone: a class token, say."""
-        said = f"; its like is trained in the layers before: {fold_names(zero.before)}, and this is the last one"
+        said = f"; its like in the layers before is trained: {fold_names(zero.before)}; this is the last layer"
         return replace(now.excuse(said), label=BY_STRUCTURE)
 
     def _name_factor(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:

@@ -86,7 +86,7 @@ class StepCase(TensorCase):
             *(self.journal, self.loss, self.loss_name, list(self.names.values()), self.constants),
             start=self.start,
         ).join_step((), {}, self.asked_at)
-        said = f"this is about the backward call at {source.short(self.asked_at)}, which gives zeros alone"
+        said = f"this is about the backward call at {source.short(self.asked_at)}, which gives only zeros"
         found = [a for a in alone.answers() if a.finding and a.verdict.is_zero]
         return [replace(a, said=(*a.said, said)) for a in found]
 
@@ -105,9 +105,9 @@ class StepCase(TensorCase):
             label = f"not in the inputs of backward, {source.short(self.asked_at)}"
             return _plain(answer, Verdict.FROZEN, label, False)
         if answer.verdict is Verdict.NOT_FINITE and not all(map(_is_finite, self.start.gradients)):
-            return replace(answer, location=self.asked_at, said=("the gradient that backward was given is not finite",))
+            return replace(answer, location=self.asked_at, said=("the gradient passed to backward is not finite",))
         if self._zeros and (answer.verdict is Verdict.OK or answer.verdict.is_zero) and self._gets_given_zeros(t):
-            said = "the gradient that backward was given there is zero"
+            said = "the gradient passed to backward there is zero"
             plain = _plain(answer, Verdict.TIMES_ZERO, "zero: the gradient given is zero", True)
             return replace(plain, location=self.asked_at, said=(said,), advice="look at how that gradient is computed")
         return answer

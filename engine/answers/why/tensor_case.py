@@ -400,7 +400,7 @@ class TensorCase(Case[int, Call]):
         call = self._penalties.get(subject.value)
         if call is None or not answer.verdict.has(Aspect.BY_CONSTANT):
             return None
-        said = "{gradient_of} gives plain numbers there, so what the loss computes from them trains nothing"
+        said = "{gradient_of} returns plain numbers there: what the loss computes from them trains nothing"
         return answer.rejudge(
             Verdict.CONSTANT,
             say(said),
@@ -489,7 +489,7 @@ class TensorCase(Case[int, Call]):
             verdict=Verdict.NOT_RETAINED,
             label=Verdict.NOT_RETAINED.text,
             finding=True,
-            said=("a gradient flows through it and is not kept in .grad: it is a result, no leaf", *answer.said),
+            said=("a gradient flows through it, and .grad does not keep it: it is a result, not a leaf", *answer.said),
             advice=advice(Verdict.NOT_RETAINED),
         )
 

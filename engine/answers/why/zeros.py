@@ -222,7 +222,7 @@ def _explain_norm(scene: ZeroScene) -> Killer:
         return Killer(Verdict.TIMES_ZERO, said, culprit=list(scene.operands).index("Scale"))
     if normalises_one(scene):
         if scene.type == "batch_norm":
-            said = "batch_norm of one element a channel gives that element: nothing of it is normalised"
+            said = "batch_norm over one element per channel returns its bias: there is nothing to normalise"
             return Killer(Verdict.NOT_SELECTED, said)
         return Killer(Verdict.CANCELLED, f"{scene.type} of one element, less its mean, is 0 whatever it is")
     return Killer(

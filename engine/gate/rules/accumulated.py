@@ -1,4 +1,4 @@
-"""GT106: Gradients that add up over backward calls, because nobody clears them."""
+"""GT106: Gradients that add up over backward calls, because nothing clears them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ..rule import Rule, look_for_verdict
 RULE = Rule(
     code="GT106",
     name="accumulated",
-    summary="Gradients that add up over backward calls, because nobody clears them.",
-    why=("Every step repeats all those before it, so that the rate grows with the number of steps."),
+    summary="Gradients that add up over backward calls, because nothing clears them.",
+    why="Every step repeats all steps before it, so the effective rate grows with the number of steps.",
     severity=Severity.ERROR,
     look=look_for_verdict("GT106"),
     wrong="""\

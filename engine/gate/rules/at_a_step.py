@@ -1,4 +1,4 @@
-"""GT715: Something that began at one step of a training."""
+"""GT715: A change that began at one step of a training: a jump of gradients, zeros, updates that end."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ for step in range(8):
 RULE = Rule(
     code="GT715",
     name="at-a-step",
-    summary="Something that began at one step of a training: a jump of gradients, zeros, updates that end.",
+    summary="A change that began at one step of a training: a jump of gradients, zeros, updates that end.",
     why=(
-        "What one pass shows is right, and the course of the numbers is not: gradients that are a hundred times those "
-        "of the steps before, zero from a step on, added to those of an earlier step, or updated no longer."
+        "Each pass by itself looks right, and the course of the numbers is not. Gradients are a hundred times those of "
+        "the steps before, zero from a step on, added to those of an earlier step, or no longer used by an update."
     ),
     severity=Severity.WARNING,
     look=_look,

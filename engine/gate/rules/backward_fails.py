@@ -1,4 +1,4 @@
-"""GT108: A backward call that needs values which are gone: freed by an earlier one, or overwritten in place."""
+"""GT108: A backward call that needs values which are gone: freed by an earlier call, or overwritten in place."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 RULE = Rule(
     code="GT108",
     name="backward-fails",
-    summary="A backward call that needs values which are gone: freed by an earlier one, or overwritten in place.",
-    why=("Training stops there; what it needs is the loss computed anew, or a copy in place of the edit."),
+    summary="A backward call that needs values which are gone: freed by an earlier call, or overwritten in place.",
+    why="Training stops there. Compute the loss anew, or edit a copy.",
     severity=Severity.ERROR,
     look=_look,
     wrong="""\

@@ -1,4 +1,4 @@
-"""GT711: Gradients that are cleared before anything goes by them, while steps go by those of other passes."""
+"""GT711: Gradients that are cleared before a step uses them, while steps use those of other passes."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ for batch in range(8):
 RULE = Rule(
     code="GT711",
     name="cleared-unread",
-    summary="Gradients that are cleared before anything goes by them, while steps go by those of other passes.",
+    summary="Gradients that are cleared before a step uses them, while steps use those of other passes.",
     why=(
-        "Who adds up the gradients of four batches and clears them in each trains with every fourth batch, at a "
-        "quarter of the rate. The loss falls all the same, so nobody notices."
+        "A loop that means to add up the gradients of four batches, and clears them in each, trains with every fourth "
+        "batch. The loss still falls, so nobody notices."
     ),
     severity=Severity.ERROR,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT712: Clips of gradients that no step goes by: after the step, or of no gradients at all."""
+"""GT712: A clip of gradients that no step uses: after the step, or of no gradients at all."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ for step in range(3):
 RULE = Rule(
     code="GT712",
     name="clipped-in-vain",
-    summary="Clips of gradients that no step goes by: after the step, or of no gradients at all.",
-    why="Gradients are clipped against the one batch that ruins a training. What is clipped too late has done so.",
+    summary="A clip of gradients that no step uses: after the step, or of no gradients at all.",
+    why="Gradients are clipped against the one batch that ruins a training. A clip that comes too late does not help.",
     severity=Severity.ERROR,
     look=_look,
     options={"times": (2, "so often it must happen, and no other way at that line")},

@@ -10,8 +10,8 @@ RULE = Rule(
     name="constant-gradient",
     summary="A penalty on a gradient that was taken as a constant.",
     why=(
-        "paddle.grad without create_graph=True gives plain numbers. What a loss computes from nothing but them moves "
-        "its value and no parameter: the training runs, and the penalty is not there."
+        "A gradient that is taken without create_graph=True is plain numbers. A penalty computed from it moves the "
+        "value of the loss and no parameter. The training runs without the penalty."
     ),
     severity=Severity.ERROR,
     look=look_for_verdict("GT109"),

@@ -10,8 +10,8 @@ RULE = Rule(
     name="crashed",
     summary="A model whose process ended before there was an answer.",
     why=(
-        "A library that crashes, or code that ends its process, takes every answer about the model with it, and what "
-        "was not checked is not right. Models that are checked side by side have a process each, and the others go on."
+        "A library crashed, or the code ended its process. Nothing of this model was checked. The other models have "
+        "processes of their own, and go on."
     ),
     severity=Severity.ERROR,
     look=find_nothing,  # who waits for the process finds this: gate/process.py

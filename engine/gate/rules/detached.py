@@ -9,7 +9,9 @@ RULE = Rule(
     code="GT103",
     name="detached",
     summary="A parameter that is cut off from the loss by detach, no_grad or stop_gradient.",
-    why=("Everything before the cut stays as it was made, while the loss still falls: what stands behind it learns."),
+    why=(
+        "Everything before the cut stays as it was made. The loss still falls, because what comes after the cut learns."
+    ),
     severity=Severity.ERROR,
     look=look_for_verdict("GT103"),
     explains=True,

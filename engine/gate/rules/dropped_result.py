@@ -49,8 +49,8 @@ RULE = Rule(
     name="dropped-result",
     summary="A statement that computes something from what the loss reads, and drops the result.",
     why=(
-        "Operators give new tensors and leave those that they read as they are. A line `F.relu(h)` alone changes "
-        "nothing: what follows reads h without the relu, and every parameter still gets a gradient."
+        "Operators return new tensors and do not change their inputs. A line `F.relu(h)` alone changes nothing: the "
+        "next line reads h without the relu. Every parameter still gets a gradient."
     ),
     severity=Severity.WARNING,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT207: A gradient of float16 near the ends of what that type holds: about to overflow, or lost to underflow."""
+"""GT207: A gradient of float16 near the ends of its range: about to overflow, or lost to underflow."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def _scale_clause(line: Line) -> str:
 RULE = Rule(
     code="GT207",
     name="dtype-headroom",
-    summary="A gradient of float16 near the ends of what that type holds: about to overflow, or lost to underflow.",
+    summary="A gradient of float16 near the ends of its range: about to overflow, or lost to underflow.",
     why=(
-        "float16 ends at 65504 and loses digits below 6e-5: one larger batch makes infinities of the first, and the "
+        "float16 ends at 65504 and loses digits below 6e-5. One larger batch turns the first into infinities, and the "
         "second become zeros while the loss still falls. A loss scale moves gradients between the two."
     ),
     severity=Severity.WARNING,

@@ -40,8 +40,8 @@ RULE = Rule(
     name="first-loss",
     summary="A classifier whose first loss is far above that of one that knows nothing.",
     why=(
-        "The first epochs are spent on making the logits smaller: inputs in the wrong unit, weights that begin too "
-        "large, labels of other classes than the logits have."
+        "The first epochs only make the logits smaller. Causes are inputs in the wrong unit, weights that begin too "
+        "large, or labels of other classes than the logits have."
     ),
     severity=Severity.WARNING,
     look=_look,

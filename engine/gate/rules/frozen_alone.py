@@ -22,7 +22,7 @@ RULE = Rule(
     summary="A frozen parameter whose like is trained in the layers before and after it.",
     why=(
         "What is frozen on purpose is mostly one end of a model, or the same part of every layer. One layer in between "
-        "is often a setting that was copied with a line: trainable=False, or an attribute that two layers share."
+        "is often a copied setting: trainable=False, or an attribute that two layers share."
     ),
     severity=Severity.NOTE,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT105: A frozen parameter that an optimizer holds all the same."""
+"""GT105: A frozen parameter that an optimizer holds."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 RULE = Rule(
     code="GT105",
     name="frozen-and-listed",
-    summary="A frozen parameter that an optimizer holds all the same.",
+    summary="A frozen parameter that an optimizer holds.",
     why=(
-        "It does no harm by itself, and it hides which of the two was meant: a list of all parameters looks as if all "
-        "of them learned."
+        "It does no harm by itself. But nobody can see which of the two was meant: a list of all parameters looks as "
+        "if all of them learned."
     ),
     severity=Severity.NOTE,
     look=_look,

@@ -47,9 +47,9 @@ RULE = Rule(
     name="statistics-move",
     summary="Batch norm in training mode in a frozen network, whose running statistics move.",
     why=(
-        "A teacher whose parameters are frozen still changes with every batch that it sees, and what it gives for "
-        "one input depends on the others: its targets move, and what is saved is not what was loaded. A frozen body "
-        "below layers that train is no finding, nor is a network whose values the script writes."
+        "A teacher whose parameters are frozen still changes with every batch. Its output for one input depends on the "
+        "others, and what is saved is not what was loaded. A frozen body below layers that train is no finding, nor is "
+        "a network whose values the script writes."
     ),
     severity=Severity.WARNING,
     look=_look,

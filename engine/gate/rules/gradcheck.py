@@ -1,4 +1,4 @@
-"""GT301: A gradient that is not the derivative of the loss: a wrong gradient rule of the user's own."""
+"""GT301: A gradient that is not the derivative of the loss: a wrong gradient rule of your own."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def _compare(evidence: Evidence, loss: Evidence | OtherLoss) -> Sequence[LeafChe
 RULE = Rule(
     code="GT301",
     name="wrong-gradient",
-    summary="A gradient that is not the derivative of the loss: a wrong gradient rule of the user's own.",
-    why="A wrong gradient mostly still makes the loss fall, more slowly and to a worse place than it could.",
+    summary="A gradient that is not the derivative of the loss: a wrong gradient rule of your own.",
+    why="With a wrong gradient the loss mostly still falls, more slowly, and to a worse place.",
     severity=Severity.ERROR,
     look=_look,
     options={"every": (0, "1 compares gradients of models without gradient rules of their own, too")},

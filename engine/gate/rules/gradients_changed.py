@@ -10,7 +10,7 @@ RULE = Rule(
     code="GT401",
     name="gradients-changed",
     summary="Other parameters than in the golden file get a gradient.",
-    why=("A parameter that stops getting a gradient is seen in no test and in no loss for a while."),
+    why="A parameter that stops getting a gradient shows in no test and, for a while, in no loss.",
     severity=Severity.ERROR,
     look=look_for_changes("gradient", "frozen", "leaf", effects=True),
     golden=True,

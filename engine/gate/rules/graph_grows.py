@@ -38,10 +38,10 @@ RULE = Rule(
     name="graph-grows",
     summary="A sum, a container or an attribute that keeps the graph of every step alive.",
     why=(
-        "A loss that is added up for the log, or put into a list, brings its graph with it. What backward has freed is "
-        "gone, but the nodes stay, with all that no backward went through, until memory is full. Only what is alive "
-        "in later steps counts, and nothing that a later backward goes through. A loop of evaluation without no_grad "
-        "that adds up its losses, or puts its outputs together, keeps the graphs of all its turns likewise."
+        "A loss that is added up for the log, or put into a list, brings its graph with it. backward() frees what "
+        "operators retained, but the nodes stay until memory is full. Only graphs count that are alive in later steps "
+        "and that no later backward goes through. The same holds for an evaluation without no_grad that adds up its "
+        "losses or collects its outputs."
     ),
     severity=Severity.WARNING,
     look=_look,

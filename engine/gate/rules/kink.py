@@ -1,4 +1,4 @@
-"""GT304: A gradient taken where there is no derivative: a kink of the loss."""
+"""GT304: A gradient taken at a kink of the loss, where there is no derivative."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 RULE = Rule(
     code="GT304",
     name="kink",
-    summary="A gradient taken where there is no derivative: a kink of the loss.",
+    summary="A gradient taken at a kink of the loss, where there is no derivative.",
     why=(
-        "Which of the slopes on its two sides is given is a convention. It matters where inputs stand there by design, "
-        "as abs and relu of zeros. Off unless it is selected, since it computes differences."
+        "The gradient there is one of the slopes on the two sides, by convention. It matters if inputs are there by "
+        "design, as in abs and relu of zeros. Off unless it is selected, since it computes differences."
     ),
     severity=Severity.NOTE,
     look=_look,

@@ -11,8 +11,8 @@ RULE = Rule(
     name="label-leaks",
     summary="The label of a classifier reaches the prediction that is compared with it.",
     why=(
-        "The loss falls to nothing, as the answer is among the inputs, and without labels the model knows nothing. "
-        "Where it is meant, as by a margin on the logit of the right class, a waiver says so."
+        "The answer is among the inputs, so the loss falls to nothing. Without labels the model knows nothing. If it "
+        "is meant, as a margin on the logit of the right class, waive it."
     ),
     severity=Severity.WARNING,
     look=look_for_facts(FactKind.LABEL),

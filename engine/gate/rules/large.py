@@ -35,8 +35,8 @@ RULE = Rule(
     name="large-gradient",
     summary="A gradient that is far too large.",
     why=(
-        "One step of it throws the parameter away. Its causes: a loss scale that was not taken off, a sum where a mean "
-        "was meant, inputs in the wrong unit. What a GradScaler multiplies and divides is judged without its scale."
+        "One step of it throws the parameter away. Causes are a loss scale that was not taken off, a sum in place of a "
+        "mean, or inputs in the wrong unit. What a GradScaler multiplies and divides is judged without its scale."
     ),
     severity=Severity.WARNING,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT716: A learning rate that throws the parameters away, in the first steps or with each step more."""
+"""GT716: A learning rate that throws the parameters away, in the first steps or a little more with each."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _hit_of_growth(growing: Sequence[TrainingStep], update: Update, ratios: Sequ
         update.made or update.loc,
         tuple(names[1:]),
         (f"the learning rate is {rate:g}; {moved}",),
-        f"a rate of a hundredth, {rate / 100:g}, to begin with; where {_CLIP}",
+        f"begin with a hundredth of the rate, {rate / 100:g}; where {_CLIP}",
         places=[("the step", update.loc)] if update.made else [],
         numbers={"rate": rate, "first": first.loss or 0.0, "last": last.loss or 0.0, "ratio": max(ratios)},
     )
@@ -110,7 +110,7 @@ def _hit(step: TrainingStep, update: Update) -> Hit:
     first, *others = moved
     message = f"step {step.number} of {update.by} moves {len(moved)} parameters{times}"
     said = f"the learning rate is {update.rate:g}, and the gradients are of norm {whole.gradient.norm:.3g}"
-    advice = "a smaller learning rate: 0.001 for Adam and its like, 0.01 to 0.1 for SGD"
+    advice = "use a smaller learning rate: 0.001 for Adam, 0.01 to 0.1 for SGD"
     numbers = {"step": step.number, "rate": update.rate or 0.0, "norm": whole.gradient.norm}
     numbers |= {} if whole.ratio is None else {"ratio": whole.ratio}
     places = [("the step", update.loc)] if update.made else []
@@ -147,10 +147,10 @@ for step in range(3):
 RULE = Rule(
     code="GT716",
     name="large-rate",
-    summary="A learning rate that throws the parameters away, in the first steps or with each step more.",
+    summary="A learning rate that throws the parameters away, in the first steps or a little more with each.",
     why=(
-        "After a step of a thousand times their norm nothing is left of the values that the parameters began with: "
-        "what follows is infinite, dead or saturated, wherever it shows."
+        "A step of many times their norm leaves nothing of the values that the parameters began with. What follows is "
+        "infinite, dead or saturated, wherever it shows."
     ),
     severity=Severity.ERROR,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT107: A parameter that the backward call itself leaves out, by its no_grad_set."""
+"""GT107: A parameter that the backward call skips, by its no_grad_set."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ..rule import Rule, look_for_verdict
 RULE = Rule(
     code="GT107",
     name="left-out",
-    summary="A parameter that the backward call itself leaves out, by its no_grad_set.",
-    why=("What was left out for one experiment stays out; the loss still falls, as the others learn around it."),
+    summary="A parameter that the backward call skips, by its no_grad_set.",
+    why="What was skipped for one experiment stays skipped. The loss still falls, because the other parameters learn.",
     severity=Severity.WARNING,
     look=look_for_verdict("GT107"),
     wrong="""\

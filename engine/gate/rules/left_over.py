@@ -1,4 +1,4 @@
-"""GT710: Steps that also go by what an earlier backward call of another loss has left in ``.grad``."""
+"""GT710: Steps that also use what an earlier backward call of another loss has left in .grad."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ for step in range(4):
 RULE = Rule(
     code="GT710",
     name="left-over-gradients",
-    summary="Steps that also go by what an earlier backward call of another loss has left in .grad.",
+    summary="Steps that also use what an earlier backward call of another loss has left in .grad.",
     why=(
-        "The loss of a GAN's generator gives its discriminator gradients, too. Whoever does not clear these before the "
-        "discriminator's own loss has it learn to be fooled, at half the rate of learning not to be."
+        "The loss of a GAN's generator gives its discriminator gradients, too. If they are not cleared before the "
+        "discriminator's own loss, it also learns to be fooled."
     ),
     severity=Severity.ERROR,
     look=_look,

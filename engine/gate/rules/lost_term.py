@@ -45,8 +45,8 @@ RULE = Rule(
     name="lost-term",
     summary="A term of the loss that depends on trained parameters and gives them no gradient.",
     why=(
-        "The value of the loss holds it, and training does not see it: a penalty that was detached, computed under "
-        "no_grad, or turned into a number. Every parameter still gets a gradient from the other terms."
+        "The term was detached, computed under no_grad, or turned into a number. It moves the value of the loss and no "
+        "parameter. Every parameter still gets a gradient from the other terms."
     ),
     severity=Severity.WARNING,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT112: A use of a value that the loss is computed from and that gives no gradient back, next to uses that do."""
+"""GT112: A use of a value that gives no gradient back, next to uses that do."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ loss.backward()
 RULE = Rule(
     code="GT112",
     name="lost-use",
-    summary="A use of a value that the loss is computed from and that gives no gradient back, next to uses that do.",
+    summary="A use of a value that gives no gradient back, next to uses that do.",
     why=(
-        "Every parameter still gets a gradient, and a part of it is missing: a branch reads a copy that was detached, "
-        "computed under no_grad, or taken through NumPy. Often it is meant, so it is a note."
+        "A branch reads a copy that was detached, computed under no_grad, or taken through NumPy. Every parameter "
+        "still gets a gradient, and a part of it is missing. Often it is meant, so it is a note."
     ),
     severity=Severity.NOTE,
     look=_look,

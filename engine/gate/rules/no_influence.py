@@ -1,4 +1,4 @@
-"""GT603: An input, or a feature of one, that makes no difference; padding that makes one."""
+"""GT603: An input, or a feature of one, that makes no difference; or padding that makes one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..rule import Rule, look_for_facts
 RULE = Rule(
     code="GT603",
     name="no-influence",
-    summary="An input, or a feature of one, that makes no difference; padding that makes one.",
+    summary="An input, or a feature of one, that makes no difference; or padding that makes one.",
     why=(
-        "What is passed in and not used is mostly a line that was forgotten; padding that is used makes the "
-        "prediction for a text depend on the length of its neighbours."
+        "An input that is not used is mostly a forgotten line. If padding is used, the prediction for a text depends "
+        "on the length of its neighbours."
     ),
     severity=Severity.WARNING,
     look=look_for_facts(FactKind.WITHOUT, FactKind.PADDING),

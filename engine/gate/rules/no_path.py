@@ -1,4 +1,4 @@
-"""GT102: A parameter that is read, and whose results never meet the loss."""
+"""GT102: A parameter that is read, and whose results never reach the loss."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ..rule import Rule, look_for_verdict
 RULE = Rule(
     code="GT102",
     name="no-path-to-loss",
-    summary="A parameter that is read, and whose results never meet the loss.",
-    why=("What is computed from it is thrown away, or goes into a number that is logged and not trained on."),
+    summary="A parameter that is read, and whose results never reach the loss.",
+    why="What is computed from it is dropped, or goes into a number that is only logged.",
     severity=Severity.ERROR,
     look=look_for_verdict("GT102"),
     explains=True,

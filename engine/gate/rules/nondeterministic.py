@@ -25,8 +25,8 @@ RULE = Rule(
     name="not-repeatable",
     summary="Gradients that differ between two runs with the same seed.",
     why=(
-        "What cannot be repeated cannot be compared: clocks, the order of sets, random numbers that no seed reaches. "
-        "Off unless it is selected, since it runs the model once more."
+        "What cannot be repeated cannot be compared. Causes are clocks, the order of sets, and random numbers that no "
+        "seed reaches. Off unless it is selected, since it runs the model once more."
     ),
     severity=Severity.WARNING,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT701: A parameter that gets a gradient and that no optimizer holds: made, or put in place of another, too late."""
+"""GT701: A parameter that gets a gradient and that no optimizer holds."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ..rule import Rule, look_for_verdict
 RULE = Rule(
     code="GT701",
     name="not-in-optimizer",
-    summary="A parameter that gets a gradient and that no optimizer holds: made, or put in place of another, too late.",
+    summary="A parameter that gets a gradient and that no optimizer holds.",
     why=(
-        "Its gradient is computed in every step and thrown away, and the optimizer goes on updating tensors that the "
-        "model has no more."
+        "It was made, or replaced another, after the optimizer was made; or no group of the optimizer has it. Its "
+        "gradient is computed in every step and never used."
     ),
     severity=Severity.ERROR,
     look=look_for_verdict("GT701"),

@@ -1,4 +1,4 @@
-"""GT703: One batch that cannot be learned."""
+"""GT703: One batch that cannot be learned, and what keeps its loss up."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit | NotAsked]:
 RULE = Rule(
     code="GT703",
     name="one-batch",
-    summary="One batch that cannot be learned, and what keeps its loss where it is.",
+    summary="One batch that cannot be learned, and what keeps its loss up.",
     why=(
-        "What cannot learn one batch by heart learns no data either: the quickest test of a training, made on a copy "
-        "of the parameters with all else as it was. Off unless it is selected, since it computes many steps."
+        "What cannot learn one batch by heart learns no data either. It is the quickest test of a training, made on a "
+        "copy of the parameters. Off unless it is selected, since it computes many steps."
     ),
     severity=Severity.WARNING,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT405: The same operators stand in another order than in the golden file."""
+"""GT405: The same operators are in another order than in the golden file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..rule import Rule
 RULE = Rule(
     code="GT405",
     name="order-changed",
-    summary="The same operators stand in another order than in the golden file.",
-    why=("Results are the same up to the order of random numbers and of sums of gradients."),
+    summary="The same operators are in another order than in the golden file.",
+    why="Results are the same, but for the order of random numbers and of sums of gradients.",
     severity=Severity.WARNING,
     look=look_for_changes("moved"),
     golden=True,

@@ -1,4 +1,4 @@
-"""GT708: A loss that takes scores and is given probabilities, or one of logarithms that is given others."""
+"""GT708: A loss that takes scores and gets probabilities, or one that takes logarithms and gets something else."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..rule import Rule, look_for_facts
 RULE = Rule(
     code="GT708",
     name="probabilities-as-scores",
-    summary="A loss that takes scores and is given probabilities, or one of logarithms that is given others.",
+    summary="A loss that takes scores and gets probabilities, or one that takes logarithms and gets something else.",
     why=(
-        "cross_entropy computes softmax itself. Of probabilities it makes nearly equal ones, so the loss stays far "
-        "above 0 and gradients are small however right the model is; nll_loss of anything but logarithms falls "
-        "without end. Nothing raises, and the model learns slowly, or nothing."
+        "cross_entropy computes softmax itself. From probabilities it makes nearly equal ones: the loss stays far "
+        "above 0, and gradients are small. nll_loss of anything but logarithms falls without end. Nothing raises, and "
+        "the model learns slowly, or not at all."
     ),
     severity=Severity.WARNING,
     look=look_for_facts(FactKind.SQUASHED),

@@ -1,4 +1,4 @@
-"""GT604: Random numbers that are drawn in evaluation mode, where they were meant for training."""
+"""GT604: Random numbers that are drawn in evaluation mode and were meant for training."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..rule import Rule, look_for_facts
 RULE = Rule(
     code="GT604",
     name="random-in-evaluation",
-    summary="Random numbers that are drawn in evaluation mode, where they were meant for training.",
+    summary="Random numbers that are drawn in evaluation mode and were meant for training.",
     why=(
-        "Two evaluations of one model differ, and both are worse than they need be: F.dropout is on unless it is given "
-        "what self.training is, and layers in a plain list are not switched by eval()."
+        "Two evaluations of one model differ, and both are worse than they need be. F.dropout is on unless it is given "
+        "self.training. eval() does not reach layers in a plain list."
     ),
     severity=Severity.WARNING,
     look=look_for_facts(FactKind.RANDOM, declared="sampling"),

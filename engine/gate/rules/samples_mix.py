@@ -11,9 +11,9 @@ RULE = Rule(
     name="samples-mix",
     summary="Samples of a batch that influence each other in evaluation mode.",
     why=(
-        "What is predicted for one sample then depends on which others it came with: results of an evaluation change "
-        "with the size of the batch, and with its order. A softmax over the batch, a view where a transpose is meant, "
-        "a recurrent layer that takes the batch for the steps."
+        "The prediction for a sample depends on the other samples of its batch. So results change with the size of the "
+        "batch and with its order. Causes are a softmax over the batch, a view in place of a transpose, or a recurrent "
+        "layer that takes the batch for the steps."
     ),
     severity=Severity.ERROR,
     look=look_for_facts(FactKind.MIXED, declared="batch"),

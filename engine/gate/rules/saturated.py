@@ -9,11 +9,11 @@ from ..rule import Rule, look_for_facts
 RULE = Rule(
     code="GT208",
     name="saturated-units",
-    summary="A hidden layer of tanh or sigmoid units that are nearly all flat, though some still learn.",
+    summary="A hidden layer of tanh or sigmoid units that are nearly all flat.",
     why=(
-        "No gradient is zero, so nothing looks dead, and what stands before these units learns a thousand times more "
-        "slowly than it could: inputs in the wrong unit, or weights that begin too large. 95 % of the elements, and "
-        "units that a parameter reads: what a trained classifier predicts may be flat."
+        "No gradient is zero, so nothing looks dead. What comes before these units learns a thousand times more slowly "
+        "than it could. Causes are inputs in the wrong unit, or weights that begin too large. A layer counts if 95 % "
+        "of its elements are flat and a parameter reads them: the predictions of a trained classifier may be flat."
     ),
     severity=Severity.WARNING,
     look=look_for_facts(FactKind.FLAT),

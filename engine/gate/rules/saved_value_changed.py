@@ -1,4 +1,4 @@
-"""GT305: A value that backward reads and that was written since the operator kept it."""
+"""GT305: A value that backward reads and that was written after an operator kept it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ loss = y.square().sum()
 RULE = Rule(
     code="GT305",
     name="saved-value-changed",
-    summary="A value that backward reads and that was written since the operator kept it.",
+    summary="A value that backward reads and that was written after an operator kept it.",
     why=(
-        "Write counters refuse backward where a tensor was written in place that it needs. They do not see what is "
-        "written through .data, nor through an array of NumPy that has the memory of a tensor: backward then reads "
-        "other numbers than forward did, and the gradients are those of no function."
+        "Frameworks count writes, and refuse backward if a tensor that it needs was written in place. They do not see "
+        "writes through .data, or through a NumPy array that shares the memory. Backward then reads other numbers than "
+        "forward did, and the gradients are those of no function."
     ),
     severity=Severity.WARNING,
     look=look_for_facts(FactKind.CHANGED),

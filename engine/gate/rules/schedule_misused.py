@@ -1,4 +1,4 @@
-"""GT717: A schedule of the learning rate that is not stepped, stepped at a wrong time, or leaves no rate."""
+"""GT717: A schedule of the learning rate that is not stepped, stepped at the wrong time, or leaves no rate."""
 
 from __future__ import annotations
 
@@ -201,11 +201,11 @@ for step in range(20):
 RULE = Rule(
     code="GT717",
     name="schedule-misused",
-    summary="A schedule of the learning rate that is not stepped, stepped at a wrong time, or leaves no rate.",
+    summary="A schedule of the learning rate that is not stepped, stepped at the wrong time, or leaves no rate.",
     why=(
-        "A schedule without step() leaves the rate as it is. One that counts epochs and is stepped after each batch "
-        "has run through before the first epoch is over, and one that counts batches and is stepped once an epoch "
-        "hardly begins. The steps of both, and the rates that the optimizer used, say which it is."
+        "A schedule without step() does not change the rate. One that counts epochs and is stepped after each batch is "
+        "over before the first epoch is. One that counts batches and is stepped once an epoch hardly begins. The steps "
+        "of both, and the rates that the optimizer used, decide."
     ),
     severity=Severity.WARNING,
     look=_look,

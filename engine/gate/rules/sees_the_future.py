@@ -11,8 +11,8 @@ RULE = Rule(
     name="sees-the-future",
     summary="A causal model whose output at a step depends on inputs after it.",
     why=(
-        "It is trained to copy what it will not have when it generates: the loss is low, and what it writes is noise. "
-        "A mask that is not used, that is transposed, or that is one step too wide."
+        "It is trained to copy what it will not have when it generates: the loss is low, and the text it writes is "
+        "noise. The mask is not used, transposed, or one step too wide."
     ),
     severity=Severity.ERROR,
     look=look_for_facts(FactKind.FUTURE, declared="causal"),

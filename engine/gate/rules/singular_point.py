@@ -1,4 +1,4 @@
-"""GT209: An operator that becomes NaN or infinite at a point that its operand can come to."""
+"""GT209: An operator that becomes NaN or infinite at a point that its operand can reach."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..rule import Rule, look_for_facts
 RULE = Rule(
     code="GT209",
     name="singular-point",
-    summary="An operator that becomes NaN or infinite at a point that its operand can come to.",
+    summary="An operator that becomes NaN or infinite at a point that its operand can reach.",
     why=(
-        "log(softmax(x)) is right until a probability becomes 0, and sqrt until its argument does: hours later one "
-        "step turns every parameter into NaN. The operator and what made its operand decide, so the first pass "
-        "shows it. An epsilon, a clip or a function that stays above 0 keeps the operand away: nothing is found then."
+        "log(softmax(x)) is right until a probability becomes 0. Hours later one step turns every parameter into NaN. "
+        "The first pass shows it already: the operator and what made its operand decide. Nothing is found if an "
+        "epsilon, a clip or a function that stays above 0 keeps the operand away."
     ),
     severity=Severity.WARNING,
     look=look_for_facts(FactKind.SINGULAR),

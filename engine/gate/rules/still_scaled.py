@@ -1,4 +1,4 @@
-"""GT709: Gradients that are clipped, or that an optimizer goes by, before they are divided by the scale of the loss."""
+"""GT709: Gradients that are clipped or used in a step while they are still multiplied by the scale of the loss."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 RULE = Rule(
     code="GT709",
     name="still-scaled",
-    summary="Gradients that are clipped or stepped by while they are still multiplied by the scale of the loss.",
+    summary="Gradients that are clipped or used in a step while they are still multiplied by the scale of the loss.",
     why=(
         "A GradScaler multiplies the loss, and so all gradients, by some ten thousand, and divides them in its step(). "
-        "What clips them before that takes nearly every norm for too large, and leaves updates that many times too "
-        "small; a step without the scaler makes them that many times too large."
+        "A clip before that takes nearly every norm for too large, and the updates become that many times too small. A "
+        "step without the scaler makes them that many times too large."
     ),
     severity=Severity.ERROR,
     look=_look,

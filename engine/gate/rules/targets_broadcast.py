@@ -11,8 +11,8 @@ RULE = Rule(
     name="targets-broadcast",
     summary="A loss that compares every prediction with every target, as their shapes differ by an axis of one.",
     why=(
-        "[N, 1] minus [N] is [N, N], and nobody says so: the mean of its squares falls until every prediction is the "
-        "mean of the targets, and no further."
+        "[N, 1] minus [N] is [N, N], and nothing warns. The loss falls until every prediction is the mean of the "
+        "targets, and no further."
     ),
     severity=Severity.WARNING,
     look=look_for_facts(FactKind.SPREAD),

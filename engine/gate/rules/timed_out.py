@@ -1,4 +1,4 @@
-"""GT905: A model that has no answer in time."""
+"""GT905: A model without an answer within the time limit."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ..rule import Rule, find_nothing
 RULE = Rule(
     code="GT905",
     name="timed-out",
-    summary="A model that has no answer in time.",
-    why="A file that waits for something that never comes would hold up a pipeline, and has been checked by nothing.",
+    summary="A model without an answer within the time limit.",
+    why="A file that waits for ever would hold up the pipeline. Nothing of it was checked.",
     severity=Severity.ERROR,
     look=find_nothing,  # who waits for the process finds this: gate/process.py
     alone=True,

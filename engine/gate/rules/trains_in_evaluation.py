@@ -21,7 +21,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
                 f"before them are {found.before} in which dropout or batch norm worked as in training",
                 f"the first step without is {source.short(found.loc)}",
             ),
-            "call train() before training goes on",
+            "call train() after the evaluation, before the next step",
             places=[("the first step in evaluation mode", found.loc)],
             numbers={"steps": found.steps, "before": found.before},
         )
@@ -32,9 +32,9 @@ RULE = Rule(
     name="trains-in-evaluation",
     summary="Steps of an optimizer in evaluation mode, after others in training mode.",
     why=(
-        "eval() before a validation holds until somebody calls train(): from the second epoch on nothing is dropped, "
-        "and batch norm neither looks at the batch nor learns its statistics. Who freezes batch norm on purpose "
-        "switches these layers alone, which is no finding."
+        "eval() before a validation holds until train() is called. From the second epoch on dropout drops nothing, and "
+        "batch norm does not learn its statistics. If batch norm is frozen on purpose, only these layers are switched, "
+        "and that is no finding."
     ),
     severity=Severity.WARNING,
     look=_look,

@@ -36,8 +36,8 @@ RULE = Rule(
     name="turns-not-finite",
     summary="A gradient that is finite at first and turns NaN or infinite at a later step.",
     why=(
-        "GT201 and GT202 say where it is born; this says at which step, and that all was well before: a batch with one "
-        "bad number, or values that grow with every step. Off unless it is selected."
+        "GT201 and GT202 name the operator; this names the step, and says that all steps before were fine. One batch "
+        "has a bad number, or values grow with every step. Off unless it is selected."
     ),
     severity=Severity.ERROR,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT504: The same values computed and kept several times."""
+"""GT504: The same values are computed and kept several times."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 RULE = Rule(
     code="GT504",
     name="computed-twice",
-    summary="The same values computed and kept several times.",
-    why="A forward pass that is called twice where once would do costs its time and its memory twice.",
+    summary="The same values are computed and kept several times.",
+    why="A forward pass that is called twice in place of once costs twice the time and memory.",
     severity=Severity.NOTE,
     look=_look,
     options={

@@ -1,4 +1,4 @@
-"""GT903: A model that cannot be asked: its code raised, or the engine refused."""
+"""GT903: A model that could not be run: its code raised, or the engine refused."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 RULE = Rule(
     code="GT903",
     name="not-loaded",
-    summary="A model that cannot be asked: its code raised, or the engine refused.",
-    why="A model that does not run is not checked at all, and a gate that passes over it says nothing.",
+    summary="A model that could not be run: its code raised, or the engine refused.",
+    why="A model that does not run is not checked at all.",
     severity=Severity.ERROR,
     look=_look,
     wrong="""\

@@ -10,8 +10,8 @@ RULE = Rule(
     name="unused-parameter",
     summary="A parameter that nothing reads.",
     why=(
-        "An optimizer keeps it, checkpoints hold it, and it never learns: a layer was made and not called, or lost on "
-        "the way, as in a plain list where a LayerList belongs."
+        "The layer was made and never called, or it is in a plain list where a LayerList belongs. The optimizer holds "
+        "the parameter, checkpoints store it, and it never learns."
     ),
     severity=Severity.WARNING,
     look=look_for_verdict("GT101"),

@@ -10,8 +10,8 @@ RULE = Rule(
     name="unused-waiver",
     summary="A waiver that waives nothing.",
     why=(
-        "What it spoke of is gone, or it never matched: the next finding on that line would be passed over, for a "
-        "reason that does not hold any more."
+        "What it waived is gone, or it never matched. The next finding on that line would be passed over for a reason "
+        "that no longer holds."
     ),
     severity=Severity.WARNING,
     look=find_nothing,  # that is known when all models that read a file have been checked: gate/waivers.py

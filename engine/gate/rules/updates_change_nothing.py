@@ -248,8 +248,8 @@ RULE = Rule(
     name="updates-change-nothing",
     summary="Steps of an optimizer that change nothing, an optimizer without any, or a frozen parameter that changes.",
     why=(
-        "A step between clear_grad and backward has nothing to go by: the loop runs, and nothing learns. What was "
-        "frozen and is changed by hand all the same is no longer what was loaded."
+        "A step between clear_grad and backward has no gradients: the loop runs, and nothing learns. A frozen "
+        "parameter that is changed by hand is no longer what was loaded."
     ),
     severity=Severity.ERROR,
     look=_look,

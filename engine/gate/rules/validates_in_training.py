@@ -1,4 +1,4 @@
-"""GT718: An evaluation by a network that still works as in training."""
+"""GT718: An evaluation by a network that is still in training mode."""
 
 from __future__ import annotations
 
@@ -62,12 +62,11 @@ for epoch in range(3):
 RULE = Rule(
     code="GT718",
     name="validates-in-training",
-    summary="An evaluation by a network that still works as in training.",
+    summary="An evaluation by a network that is still in training mode.",
     why=(
-        "no_grad() switches gradients off, and nothing else: dropout goes on dropping, and batch norm normalises by "
-        "the batch and learns from the data that was held out. What is measured is another network than the one that "
-        "is used later. Nothing is said where layers were switched to training on purpose, where the results go into a "
-        "loss, or of data that was trained on."
+        "no_grad() only switches gradients off. Dropout goes on dropping, and batch norm learns from the data that was "
+        "held out. The score is that of another network than the one that is used later. No finding are layers that "
+        "were switched to training on purpose, results that go into a loss, and data that was trained on."
     ),
     severity=Severity.WARNING,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT204: A gradient so small that its parameter does not notice it, or much smaller layer by layer on the way back."""
+"""GT204: A gradient so small that its parameter does not change, or one that shrinks from layer to layer."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def _size(line: Line, least: float) -> tuple[float, str] | None:
 RULE = Rule(
     code="GT204",
     name="vanishing-gradient",
-    summary="A gradient so small that its parameter does not notice it, or that shrinks from layer to layer.",
+    summary="A gradient so small that its parameter does not change, or one that shrinks from layer to layer.",
     why=(
-        "float32 holds eight digits: a step that is a smaller part of the parameter than that changes nothing. "
-        "Where gradients shrink in each layer on the way back, the first layers hardly learn compared with the last."
+        "float32 holds eight digits: a step that is a smaller part of the parameter changes nothing. If gradients "
+        "shrink in each layer on the way back, the first layers hardly learn."
     ),
     severity=Severity.WARNING,
     look=_look,

@@ -1,4 +1,4 @@
-"""GT205: A gradient that is zero in every element, with no reason to be."""
+"""GT205: A gradient that is zero in every element, without a reason in the model."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _SEVERAL = 2
 RULE = Rule(
     code="GT205",
     name="zero-gradient",
-    summary="A gradient that is zero in every element, with no reason to be.",
+    summary="A gradient that is zero in every element, without a reason in the model.",
     why=(
-        "Multiplied by 0, clipped out of range, cancelled or cleared before the step: the parameter does not move, and "
-        "no error says so."
+        "It was multiplied by 0, clipped out of range, cancelled, or cleared before the step. The parameter does not "
+        "move, and no error says so."
     ),
     severity=Severity.ERROR,
     look=_look,

@@ -29,14 +29,14 @@ paddle.static.append_backward(loss)
 """
 
 WRONG = {
-    "softmax in a program": (STATIC, "softmax_with_cross_entropy is given what softmax made"),
+    "softmax in a program": (STATIC, "softmax_with_cross_entropy takes scores, and gets the probabilities of softmax"),
     "softmax in another shape": (
         HEAD + "F.cross_entropy(F.softmax(net(x)).reshape([4, 2, 3])[:, 1], y[::2]).backward()",
-        "softmax_with_cross_entropy is given what softmax made",
+        "softmax_with_cross_entropy takes scores, and gets the probabilities of softmax",
     ),
     "sigmoid before the loss that has one": (
         HEAD + "F.binary_cross_entropy_with_logits(F.sigmoid(net(x)), F.one_hot(y, 3)).backward()",
-        "sigmoid_cross_entropy_with_logits is given what sigmoid made",
+        "sigmoid_cross_entropy_with_logits takes scores, and gets the probabilities of sigmoid",
     ),
     "scores for logarithms": (HEAD + "F.nll_loss(net(x) + 1, y).backward()", "nll_loss takes logarithms"),
     "probabilities for a divergence": (

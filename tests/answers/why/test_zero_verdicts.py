@@ -209,7 +209,7 @@ SAID = [
         "batch_norm",
         {"inputs": {"X": [[1.0, 2.0]]}},
         "zero: never selected",
-        "batch_norm of one element a channel gives that element: nothing of it is normalised",
+        "batch_norm over one element per channel returns its bias: there is nothing to normalise",
     ),
     (
         "instance_norm",
