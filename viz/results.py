@@ -10,8 +10,9 @@ from functools import partial, singledispatch
 from itertools import chain
 from typing import Any, Final
 
+from gradtool.engine.answers.birth import Birth
 from gradtool.engine.answers.gradcheck import GradcheckStory
-from gradtool.engine.answers.nan import Birth, NanStory
+from gradtool.engine.answers.nan import NanStory
 from gradtool.engine.answers.profile import ProfileStory
 from gradtool.engine.answers.saved import SavedStory
 from gradtool.engine.answers.stats import StatsStory

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .birth import Birth
 from .events import OpEvent
-
-if TYPE_CHECKING:
-    from .nan import Birth
 
 UNWRITTEN = frozenset(
     {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided", "resize_"}

@@ -173,7 +173,7 @@ def check_function(function: Callable[..., Any], inputs: Sequence[Any], order: i
     wanted = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and not x.stop_gradient]
     if not wanted:
         raise ArgumentTypeError("gradcheck: no input with stop_gradient=False.", hint="that is what is checked")
-    own = [_floating_type(x) for x in inputs]
+    own = [_type_if_floating(x) for x in inputs]
     model = FunctionModel(function, inputs, [d and np.dtype(np.float64) for d in own])
     arguments, results, precise = _call_wide(model, own)
     rng = np.random.default_rng(seed)
@@ -202,7 +202,7 @@ def _name_input(x: Tensor, position: int) -> str:
     return x.name if x._name is not None else f"input {position}"
 
 
-def _floating_type(x: Any) -> np.dtype[Any] | None:
+def _type_if_floating(x: Any) -> np.dtype[Any] | None:
     """Return the type of a floating tensor; None for any other argument."""
     return x.array.dtype if isinstance(x, Tensor) and x.dtype.is_floating else None
 
@@ -302,7 +302,7 @@ def check_loss(
     read = _find_values(runs)
     with backend_replay.hear(None) as telling:
         first, seconds, along, arriving, written = differentiate(roots, weights, leaves, order, rng, telling.settle)
-    device = _compiling_device()
+    device = _find_device()
     behind, meant = _find_behind_own_rules(runs, nodes, TapeValues(recorder, nodes, roots))
 
     def claim(leaf: Leaf) -> Claim:
@@ -334,7 +334,7 @@ def _find_leaves(start: Start, roots: Sequence[Tensor], nodes: Sequence[Any], na
     return [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
 
 
-def _compiling_device() -> Backend | None:
+def _find_device() -> Backend | None:
     """Return the backend that compiles what is noted for it; None where nothing is."""
     backend = current()
     return backend if backend.compiles and backend_replay.noting_now() is not None else None

@@ -28,63 +28,17 @@ from ..ir.operator import Operator
 from ..view.graph import BACKWARD, FORWARD
 from . import causes, explaining, magnitudes
 from .bad_value_flow import BadArrayFacts
-from .events import UPDATE, Begin, End, Inside, OpEvent, Quiet, SlotArray
+from .birth import DATA, Birth
+from .events import UPDATE, Begin, End, OpEvent, Quiet, SlotArray
 from .magnitudes import INF, KINDS, NAN
 from .makers import Makers
 from .scales import Scales
-
-DATA = "data"
-"""The part of a birth that happened outside of all operators."""
 
 _in_order = cache(InOrder)
 """The question about numbers up to a size: the same object each time, which plans have the answer under."""
 
 _WORST = (NAN, INF)
 _MASKING = frozenset({"where_grad", "masked_fill_grad", "masked_select_grad", "clip_grad", "elementwise_mul_grad"})
-
-
-@dataclass(eq=False)
-class Birth:
-    """The place and cause of the first bad numbers.
-
-    Attributes:
-        kind: nan, inf, overflow or subnormal.
-        part: forward, backward, update, or ``data`` where no operator made them.
-        type: the operator's type; of data the operator that read them first.
-        origin: see :class:`~gradtool.engine.answers.events.Event`; of data, the array.
-        slot, name: the output slot, and the tensor's name as far as it is known.
-        count, total: how many elements are bad.
-        loc: the user's line.
-        step: the step of training, from 1.
-        cause, advice: why, and what to do about it.
-        masked_by: the type and line of the operator that did not use these elements.
-        turned: the type and line of the operator that made NaN of the infinities.
-        loss: whether it reached the loss.
-        scale: the loss scale at which a scaler left the update out for it; None otherwise.
-    inside: the branches and loops of a static program that it happened in, with the iteration of each.
-        nth: of dynamic mode, how many operators of this type the line had computed in this step, this one included.
-    """
-
-    kind: str
-    part: str
-    type: str
-    origin: Any
-    slot: str
-    name: str | None
-    count: int
-    total: int
-    shape: tuple[int, ...]
-    dtype: str
-    loc: Location
-    step: int
-    cause: str = ""
-    advice: str = ""
-    masked_by: tuple[str, Location] | None = None
-    turned: tuple[str, Location] | None = None
-    loss: bool = False
-    inside: Inside = ()
-    nth: int = 1
-    scale: float | None = None
 
 
 @dataclass

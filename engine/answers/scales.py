@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import watch
 from ..view.graph import BACKWARD
-
-if TYPE_CHECKING:
-    from .nan import Birth
+from .birth import Birth
 
 RANGE = "the result is beyond the range of float16"
 """How the cause of an overflow begins that a smaller scale would prevent."""

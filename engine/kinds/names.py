@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..answers.birth import Birth
 from ..answers.events import ALL, BlockRun, Inside
-from ..answers.nan import Birth
 from ..core import source
 from ..core.records import dataclass
 from ..core.vocabulary import title

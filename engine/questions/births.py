@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..answers.nan import DATA, Birth
+from ..answers.birth import DATA, Birth
 from ..core import source
 from ..core.notes import Notes
 from ..kinds.names import Names

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gradtool.engine.answers.birth import DATA, Birth
 from gradtool.engine.answers.events import UPDATE
-from gradtool.engine.answers.nan import DATA, Birth, NanStory
+from gradtool.engine.answers.nan import NanStory
 from gradtool.engine.answers.why.folding import WHOLE, fold_names
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count, remove_pass, shape

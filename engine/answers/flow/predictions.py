@@ -135,10 +135,10 @@ def _side(run: Timeline, entry: Entry, moving: set[int], data: set[int]) -> int 
         return prediction if prediction in moving and label is not None else None
     if entry.type not in _SUBTRACTING or len(entry.inputs) != 2:
         return None
-    return _moving_side(run, entry, moving, data)
+    return _find_moving_side(run, entry, moving, data)
 
 
-def _moving_side(run: Timeline, entry: Entry, moving: set[int], data: set[int]) -> int | None:
+def _find_moving_side(run: Timeline, entry: Entry, moving: set[int], data: set[int]) -> int | None:
     """Return the operand of a difference that moves, where the other one is data of the same size."""
     for one, other in (entry.inputs, entry.inputs[::-1]):
         is_side = one in moving and other not in moving and other in data
