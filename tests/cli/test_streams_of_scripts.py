@@ -118,6 +118,7 @@ def test_the_encoding_is_the_interpreters(tmp_path: Path, encoding: str) -> None
 SIDE_BY_SIDE = ("check", "check --jobs 2", "sweep nan --seeds 0..1", "sweep nan --seeds 0..1 --timeout 60")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", SIDE_BY_SIDE)
 def test_processes_of_gradtools_see_them_too(tmp_path: Path, command: str) -> None:
     """Files that are checked side by side, and points of a sweep, run in processes whose streams lead elsewhere."""

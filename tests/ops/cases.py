@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ def cases_of(op: OpDef, *dtypes: str) -> Iterator[Case]:
         yield case
 
 
-ONE_IN = 18
+ONE_IN = 27
 """The part of the cases that the test command takes, of each operator: one of so many."""
 
 
@@ -112,6 +112,17 @@ def _has_gradient(case: Case) -> bool:
     return any(is_float(a) for a in arrays([case.operands[i] for i in case.op.rule.wrt]))
 
 
+def _choose(op: OpDef, dtypes: tuple[str, ...], gradient: bool, smooth: bool) -> Iterator[tuple[str, Case]]:
+    for label, case in labelled(op, dtypes):
+        if (case.smooth or not smooth) and (not gradient or _has_gradient(case)):
+            yield label, case
+
+
+@cache
+def _has_cases(op: OpDef, dtypes: tuple[str, ...], gradient: bool, smooth: bool) -> bool:
+    return any(True for _ in _choose(op, dtypes, gradient, smooth))
+
+
 def each_case(
     *dtypes: str, gradient: bool = False, smooth: bool = False, where: Callable[[OpDef], bool] = lambda op: True
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -120,7 +131,8 @@ def each_case(
     One test a file, not one an operator or a case: what runs a test costs more than most cases do. All cases are tried;
     those that fail are reported together, each with its name.
 
-    The test command takes one case in eighteen of each operator, and other cases in other tests; ``--whole`` takes all.
+    The test command takes one case in twenty-seven of each operator, and other cases in other tests;
+    ``--whole`` takes all.
 
     Args:
         dtypes: the floating-point types; both when none is named. With a complex one, the real numbers of samples
@@ -130,19 +142,15 @@ def each_case(
         where: a condition on the operator.
     """
 
-    def chosen(op: OpDef) -> Iterator[tuple[str, Case]]:
-        for label, case in labelled(op, dtypes or DTYPES):
-            if (case.smooth or not smooth) and (not gradient or _has_gradient(case)):
-                yield label, case
-
     def is_taken(op: OpDef) -> bool:
         if not op.infers or op.type in BY_HAND or (gradient and op.rule is None):
             return False
-        return where(op) and any(True for _ in chosen(op))
+        return where(op) and _has_cases(op, dtypes or DTYPES, gradient, smooth)
 
     def decorated(test: Callable[..., None]) -> Callable[..., None]:
         def taken(op: OpDef) -> list[tuple[str, Case]]:
-            return sampled(chosen(op), lambda entry: f"{test.__qualname__} {entry[0]}", ONE_IN)
+            cases = _choose(op, dtypes or DTYPES, gradient, smooth)
+            return sampled(cases, lambda entry: f"{test.__qualname__} {entry[0]}", ONE_IN)
 
         return _by_file(test, "case", taken, is_taken)
 

@@ -45,7 +45,7 @@ def beside(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
     return file
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("beside", BROKEN, ids=name, indirect=True)
 def test_the_cause_the_line_and_the_affected_are_said(gradtool: Run, beside: Path) -> None:
     expected = header(beside)

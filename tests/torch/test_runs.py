@@ -11,7 +11,7 @@ from .answers import CORPUS, RUNS, answered, expected, judged, names, rules_expe
 pytestmark = pytest.mark.usefixtures("no_rule_raises")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", names())
 def test_what_is_wrong_is_found(name):
     assert answered(RUNS / f"{name}.torchrun") == expected(CORPUS / f"{name}.py")

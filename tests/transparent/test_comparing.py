@@ -21,6 +21,9 @@ RECORD = {
     "steps": "2 abc",
     "values": {"w": "Parameter float32 (1,) 00 grad 11", "random state": "22"},
 }
+SAMPLE = 2
+"""Scripts of Paddle that are run plainly and under every question."""
+
 SAME = Outcome([RECORD], 0, files={"train.py": "33"})
 
 
@@ -103,8 +106,9 @@ def test_a_script_that_differs_is_found(runner, tmp_path) -> None:
     assert found[0].startswith("x is ")
 
 
-@pytest.mark.parametrize("script", spread(scripts(["paddle"]), 2), ids=lambda script: script.name)
-def test_a_sample_of_paddle_scripts_is_the_same(runner, script) -> None:
+@pytest.mark.parametrize("place", range(SAMPLE))
+def test_a_sample_of_paddle_scripts_is_the_same(runner, place) -> None:
+    script = spread(scripts(["paddle"]), SAMPLE)[place]
     plain = runner.run(script, PLAIN)
     assert plain.records
     differences = {question: compare(plain, runner.run(script, question)) for question in QUESTIONS}

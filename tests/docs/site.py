@@ -1,7 +1,7 @@
 """The site, built strictly and opened in a real browser: every page, on a small screen, by day and by night.
 
-It is one test, so that the site is built once and one browser goes through it, among however many processes tests
-are shared.
+Continuous integration runs it by name, next to the types. The test command does not take it. It is one test, so that
+the site is built once and one browser goes through it, among however many processes tests are shared.
 """
 
 from __future__ import annotations
