@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core import source
 from ...core.records import dataclass
+from ...core.vocabulary import say
 from ...runs.timeline import NOBODY, Entry, Timeline
 from .fact import Fact, FactKind
 from .predictions import downstream
@@ -126,10 +127,76 @@ def _log_of_probability(scene: RunFacts, entry: Entry) -> Hazard | None:
         said = f"{entry.type} of {maker.type}: where a probability becomes 0, it is -inf and its gradient NaN"
         return Hazard(said, _STABLE_LOG[kind(maker)], number)
     inner = _rest_of_one(scene, maker)
+    if inner is None:
+        return None
+    if kind(inner) in _STABLE_REST:
+        said = f"{entry.type} of 1 - {inner.type}: where a probability becomes 1, it is -inf and its gradient NaN"
+        return Hazard(said, _STABLE_REST[kind(inner)], number)
+    squared = scene.maker(inner.inputs[0]) if _squares(inner) else None
+    if squared is None or kind(squared) != "tanh":
+        return None
+    said = f"{entry.type} of 1 - tanh²: where tanh becomes 1, it is -inf and its gradient NaN"
+    return Hazard(said, "2 * (log(2) - x - softplus(-2 * x)), or add an epsilon inside", number)
+
+
+def _log1p_of_minus_probability(scene: RunFacts, entry: Entry) -> Hazard | None:
+    """``log1p(-sigmoid(x))``."""
+    maker = scene.maker(entry.inputs[0])
+    if maker is None or kind(maker) not in ("scale", "neg") or not maker.inputs:
+        return None
+    attrs = attributes(maker)
+    is_negative = float(attrs.get("scale", -1.0)) == -1.0 and not float(attrs.get("bias", 0.0))
+    inner = scene.maker(maker.inputs[0]) if is_negative else None
     if inner is None or kind(inner) not in _STABLE_REST:
         return None
-    said = f"{entry.type} of 1 - {inner.type}: where a probability becomes 1, it is -inf and its gradient NaN"
-    return Hazard(said, _STABLE_REST[kind(inner)], number)
+    said = f"log1p of -{inner.type}: where a probability becomes 1, it is -inf and its gradient NaN"
+    return Hazard(said, _STABLE_REST[kind(inner)], entry.inputs[0])
+
+
+def _log_of_probabilities(scene: RunFacts, entry: Entry) -> Hazard | None:
+    """``log(p / q)`` and ``log(p.cumprod())`` of probabilities."""
+    maker = scene.maker(entry.inputs[0])
+    if maker is None or not maker.inputs:
+        return None
+    of = [scene.maker(n) for n in maker.inputs]
+    if any(m is None or kind(m) not in _STABLE_LOG for m in of):
+        return None
+    if kind(maker) == "elementwise_div":
+        said = f"{entry.type} of a quotient of probabilities: where one of them becomes 0, it is infinite or NaN"
+        return Hazard(said, "log_softmax(x) - log_softmax(y), or kl_div", entry.inputs[0])
+    if kind(maker) in _PRODUCTS:
+        said = f"{entry.type} of a product of probabilities: the product becomes 0, and its logarithm -inf"
+        return Hazard(said, "add up logarithms: log_softmax(x) or logsigmoid(x), then sum or cumsum", entry.inputs[0])
+    return None
+
+
+_PRODUCTS = frozenset(("cumprod", "prod", "reduce_prod"))
+
+
+def _softplus_by_hand(scene: RunFacts, entry: Entry) -> Hazard | None:
+    """``log(1 + exp(x))``, where nothing bounds x."""
+    number = entry.inputs[0]
+    maker = scene.maker(number)
+    inner = maker if kind(entry) == "log1p" else _one_more(scene, maker)
+    if inner is None or kind(inner) != "exp" or _is_bounded(scene, inner.inputs[0]):
+        return None
+    said = f"{entry.type} of 1 + exp: exp overflows where its argument is large, and inf has no gradient"
+    return Hazard(said, "softplus(x), or logsigmoid(-x) for its negative", inner.inputs[0])
+
+
+def _one_more(scene: RunFacts, maker: Entry | None) -> Entry | None:
+    """Return what made x where *maker* computes 1 + x."""
+    if maker is None or kind(maker) != "scale" or not maker.inputs:
+        return None
+    attrs = attributes(maker)
+    is_one_more = float(attrs.get("scale", 1.0)) == 1.0 and float(attrs.get("bias", 0.0)) == 1.0
+    return scene.maker(maker.inputs[0]) if is_one_more else None
+
+
+def _squares(maker: Entry) -> bool:
+    """Return whether an operator squares its operand."""
+    twice = kind(maker) == "elementwise_mul" and len(maker.inputs) == 2 and len(set(maker.inputs)) == 1
+    return twice or kind(maker) == "square" or (kind(maker) == "pow" and attributes(maker).get("factor") == 2.0)
 
 
 _STABLE_LOG = {
@@ -170,7 +237,7 @@ def _log_at_zero(scene: RunFacts, entry: Entry) -> Hazard | None:
     maker = scene.maker(number)
     if maker is None or scene.sign(number) is not Sign.FROM_ZERO:
         return None
-    what = f"{entry.type} of what {_describe_maker(maker)} makes"
+    what = f"{entry.type} of what {_describe_maker(scene, maker)} makes"
     said = f"{what}, which can be 0: it is -inf there, and its gradient infinite"
     return Hazard(said, "add an epsilon inside, log(x + 1e-8), or clip at a small positive number", number)
 
@@ -192,20 +259,37 @@ def _softmax_by_hand(scene: RunFacts, entry: Entry) -> Hazard | None:
     return Hazard(said, "softmax(x), which subtracts the largest first", above.inputs[0])
 
 
-def _find_length(scene: RunFacts, entry: Entry) -> Hazard | None:
-    """``x / x.norm()`` and ``x / x.std()``."""
-    if len(entry.inputs) != 2:
+def _division_by_exp(scene: RunFacts, entry: Entry) -> Hazard | None:
+    """``1 / (1 + exp(-x))`` and ``(exp(x) - exp(-x)) / (exp(x) + exp(-x))``, where nothing bounds x."""
+    below = scene.maker(entry.inputs[-1])
+    inner = _one_more(scene, below)
+    if inner is not None and kind(inner) == "exp" and not _is_bounded(scene, inner.inputs[0]):
+        said = "division by 1 + exp: exp overflows where its argument is large, and its gradient is 0·∞, which is NaN"
+        return Hazard(said, "sigmoid(x), which takes the sign of x into account", inner.inputs[0])
+    if below is None or kind(below) != "elementwise_add" or len(below.inputs) != 2:
         return None
-    number = entry.inputs[1]
+    parts = [scene.maker(n) for n in below.inputs]
+    if any(p is None or kind(p) != "exp" or _is_bounded(scene, p.inputs[0]) for p in parts):
+        return None
+    said = "division by a sum of two exp: exp overflows where its argument is large, and inf / inf is NaN"
+    return Hazard(said, "tanh(x), or softmax over both", below.inputs[0])
+
+
+def _division_by_zero(scene: RunFacts, entry: Entry) -> Hazard | None:
+    """``x / x.norm()``, ``x / x.std()`` and ``relu(x) / relu(x).sum()``."""
+    number = entry.inputs[-1]
     maker = scene.maker(number)
-    if maker is None or scene.sign(number) is not Sign.FROM_ZERO or kind(maker) not in _LENGTHS:
+    if maker is None or scene.sign(number) is not Sign.FROM_ZERO:
         return None
-    said = f"division by {_describe_maker(maker)}, which can be 0: 0 / 0 is NaN"
-    return Hazard(said, _LENGTHS[kind(maker)], number)
+    said = f"division by what {_describe_maker(scene, maker)} makes, which can be 0: 0 / 0 is NaN"
+    if kind(maker) in _LENGTHS:
+        said = f"division by {_describe_maker(scene, maker)}, which can be 0: 0 / 0 is NaN"
+    return Hazard(said, _LENGTHS.get(kind(maker), _DIVISOR), number)
 
 
 _NORMALIZE = "F.normalize(x), or add an epsilon to the length"
 _DEVIATION = "add an epsilon to the deviation, x / (x.std() + 1e-8), or a norm layer"
+_DIVISOR = "add an epsilon to the divisor, x / (y + 1e-8), or clip it at a small positive number"
 _LENGTHS = {
     **dict.fromkeys(("p_norm", "frobenius_norm", "linalg_vector_norm", "norm"), _NORMALIZE),
     **dict.fromkeys(("std", "var"), _DEVIATION),
@@ -282,20 +366,29 @@ def _root_at_zero(scene: RunFacts, entry: Entry) -> Hazard | None:
     if kind(entry) == "sqrt" and _is_square(scene, number):
         said = "sqrt of a square: its gradient is infinite where the number is 0, and 0·∞ is NaN"
         return Hazard(said, "abs(x)", number)
-    if scene.sign(number) is not Sign.FROM_ZERO:
+    is_inverse = kind(entry) == "rsqrt" or (isinstance(factor, float) and factor < 0)
+    if scene.sign(number) is not Sign.FROM_ZERO or (not is_inverse and _is_masked(scene, number)):
         return None
-    what = f"{entry.type} of what {_describe_maker(maker)} makes"
+    what = f"{entry.type} of what {_describe_maker(scene, maker)} makes"
     said = f"{what}, which can be 0: its gradient is infinite there, and 0·∞ is NaN"
     return Hazard(said, "add an epsilon inside of the root, sqrt(x + 1e-8)", number)
+
+
+def _is_masked(scene: RunFacts, number: int) -> bool:
+    """Return whether PyTorch's relu makes a value, summed up at most: where it cuts off it gives 0, whatever comes.
+
+    Paddle's multiplies what comes by 0, which makes NaN of infinity.
+    """
+    maker = scene.maker(number)
+    while maker is not None and kind(maker) in _ADDING_UP and maker.inputs:
+        maker = scene.maker(maker.inputs[0])
+    return maker is not None and kind(maker) in ("relu", "relu6") and say("{package}") == "torch"
 
 
 def _is_square(scene: RunFacts, number: int) -> bool:
     """Tell whether a value is a square that nothing was added to."""
     maker = scene.maker(number)
-    if maker is None:
-        return False
-    twice = kind(maker) == "elementwise_mul" and len(maker.inputs) == 2 and len(set(maker.inputs)) == 1
-    return twice or kind(maker) == "square" or (kind(maker) == "pow" and attributes(maker).get("factor") == 2.0)
+    return maker is not None and _squares(maker)
 
 
 def _is_variance(scene: RunFacts, maker: Entry) -> bool:
@@ -330,6 +423,35 @@ def _is_inside(maker: Entry) -> bool:
     return kind(maker) == "scale" and abs(float(attrs.get("scale", 1.0))) < 1.0
 
 
+def _inverse_at_limits(scene: RunFacts, entry: Entry) -> Hazard | None:
+    """The inverse of what a function with limits gives: ``atanh(tanh(x))``, ``logit(sigmoid(x))``."""
+    number = entry.inputs[0]
+    maker = scene.maker(number)
+    if maker is None or kind(maker) not in _ENDS[kind(entry)] or attributes(entry).get("eps"):
+        return None
+    said = f"{kind(entry)} of {maker.type}: rounding takes that to its limit, where the result is infinite"
+    return Hazard(said, "clip the argument to inside, such as [-1 + 1e-6, 1 - 1e-6]", number)
+
+
+_SIGNED = frozenset(("tanh", "erf", "sin", "cos", "cosine_similarity"))
+_ENDS: Mapping[str, frozenset[str]] = {
+    "atanh": _SIGNED,
+    "erfinv": _SIGNED,
+    "logit": frozenset(("sigmoid", "softmax")),
+}
+"""Inverse functions, and the functions that come to the ends of where they are finite."""
+
+
+def _acosh_at_one(scene: RunFacts, entry: Entry) -> Hazard | None:
+    """``acosh(1 + d)`` of a distance that can be 0."""
+    number = entry.inputs[0]
+    maker = scene.maker(number)
+    if _one_more(scene, maker) is None or maker is None or scene.sign(maker.inputs[0]) is not Sign.FROM_ZERO:
+        return None
+    said = "acosh of 1 + what can be 0: its slope is infinite at 1, and 0·∞ is NaN"
+    return Hazard(said, "add an epsilon, acosh(1 + d + 1e-6), or clip the argument at 1 + 1e-6", number)
+
+
 def _turn(scene: RunFacts, entry: Entry) -> Hazard | None:
     """Paddle's ``atan2``, whose gradient at (0, 0) is NaN; PyTorch gives 0 there."""
     if (
@@ -355,7 +477,7 @@ def _branch(scene: RunFacts, entry: Entry) -> Hazard | None:
     if tested is None:
         return None
     for number in entry.inputs:
-        maker = scene.maker(number) if number != condition else None
+        maker = _skip_factors(scene, number) if number != condition else None
         if maker is None or kind(maker) not in _SINGULAR or not maker.inputs:
             continue
         operand = maker.inputs[-1] if kind(maker) == "elementwise_div" else maker.inputs[0]
@@ -369,20 +491,34 @@ def _branch(scene: RunFacts, entry: Entry) -> Hazard | None:
     return None
 
 
+def _skip_factors(scene: RunFacts, number: int) -> Entry | None:
+    """Return the operator that made a value, behind those that only multiply it by a number."""
+    maker = scene.maker(number)
+    while maker is not None and kind(maker) == "scale" and not float(attributes(maker).get("bias", 0.0)):
+        maker = scene.maker(maker.inputs[0])
+    return maker
+
+
 _SINGULAR = frozenset(["log", "log2", "log10", "sqrt", "rsqrt", "reciprocal", "elementwise_div", "pow", "acos", "asin"])
 
 
-def _describe_maker(maker: Entry) -> str:
-    return (
-        "a sum or mean of squares" if kind(maker) in ("reduce_sum", "reduce_mean", "mean", "sum") else f"{maker.type}"
-    )
+def _describe_maker(scene: RunFacts, maker: Entry) -> str:
+    summed = scene.maker(maker.inputs[0]) if kind(maker) in _ADDING_UP else None
+    return "a sum or mean of squares" if summed is not None and _squares(summed) else maker.type
 
 
-_LOGS = (_log_of_probability, _log_of_sum_of_exp, _log_at_zero)
+_ADDING_UP = frozenset(("reduce_sum", "reduce_mean", "mean", "sum"))
+
+
+_LOGS = (_log_of_probability, _log_of_probabilities, _log_of_sum_of_exp, _softplus_by_hand, _log_at_zero)
+_DIVISIONS = (_softmax_by_hand, _division_by_exp, _division_by_zero)
 _LOOKS: Mapping[str, tuple[Look, ...]] = {
     **dict.fromkeys(("log", "log2", "log10"), _LOGS),
     **dict.fromkeys(("sqrt", "rsqrt", "pow"), (_root_at_zero,)),
-    **dict.fromkeys(("elementwise_div",), (_softmax_by_hand, _find_length)),
+    **dict.fromkeys(("elementwise_div", "reciprocal"), _DIVISIONS),
+    "log1p": (_log1p_of_minus_probability, _softplus_by_hand),
+    **dict.fromkeys(_ENDS, (_inverse_at_limits,)),
+    "acosh": (_acosh_at_one,),
     **dict.fromkeys(("acos", "asin"), (_angle,)),
     "where": (_branch,),
     "atan2": (_turn,),
