@@ -263,16 +263,20 @@ def _division_by_exp(scene: RunFacts, entry: Entry) -> Hazard | None:
     """``1 / (1 + exp(-x))`` and ``(exp(x) - exp(-x)) / (exp(x) + exp(-x))``, where nothing bounds x."""
     below = scene.maker(entry.inputs[-1])
     inner = _one_more(scene, below)
-    if inner is not None and kind(inner) == "exp" and not _is_bounded(scene, inner.inputs[0]):
+    if inner is not None and _overflows(scene, inner):
         said = "division by 1 + exp: exp overflows where its argument is large, and its gradient is 0·∞, which is NaN"
         return Hazard(said, "sigmoid(x), which takes the sign of x into account", inner.inputs[0])
-    if below is None or kind(below) != "elementwise_add" or len(below.inputs) != 2:
-        return None
-    parts = [scene.maker(n) for n in below.inputs]
-    if any(p is None or kind(p) != "exp" or _is_bounded(scene, p.inputs[0]) for p in parts):
+    parts = below.inputs if below is not None and kind(below) == "elementwise_add" else ()
+    # Of an exp and something else nothing is known: that may keep the quotient finite.
+    if len(parts) != 2 or not all(_overflows(scene, scene.maker(n)) for n in parts):
         return None
     said = "division by a sum of two exp: exp overflows where its argument is large, and inf / inf is NaN"
-    return Hazard(said, "tanh(x), or softmax over both", below.inputs[0])
+    return Hazard(said, "tanh(x), or softmax over both", parts[0])
+
+
+def _overflows(scene: RunFacts, maker: Entry | None) -> bool:
+    """Return whether an operator is an exp of what nothing bounds."""
+    return maker is not None and kind(maker) == "exp" and not _is_bounded(scene, maker.inputs[0])
 
 
 def _division_by_zero(scene: RunFacts, entry: Entry) -> Hazard | None:
@@ -353,12 +357,10 @@ _LARGEST = frozenset(["reduce_max", "max", "amax", "reduce_amax", "logsumexp", "
 
 def _root_at_zero(scene: RunFacts, entry: Entry) -> Hazard | None:
     """A square root, or another power below 1, of what can be 0."""
-    factor = attributes(entry).get("factor")
-    if kind(entry) == "pow" and not (isinstance(factor, float) and factor < 1 and factor != 0):
-        return None
+    power = _power_of(entry)
     number = entry.inputs[0]
     maker = scene.maker(number)
-    if maker is None:
+    if maker is None or not power or power >= 1:
         return None
     if _is_variance(scene, maker):
         said = f"{entry.type} of a difference of means of squares: rounding makes it 0 or negative, and the root NaN"
@@ -366,12 +368,18 @@ def _root_at_zero(scene: RunFacts, entry: Entry) -> Hazard | None:
     if kind(entry) == "sqrt" and _is_square(scene, number):
         said = "sqrt of a square: its gradient is infinite where the number is 0, and 0·∞ is NaN"
         return Hazard(said, "abs(x)", number)
-    is_inverse = kind(entry) == "rsqrt" or (isinstance(factor, float) and factor < 0)
-    if scene.sign(number) is not Sign.FROM_ZERO or (not is_inverse and _is_masked(scene, number)):
+    # What a negative power makes of 0 is infinite itself, whatever becomes of its gradient.
+    if scene.sign(number) is not Sign.FROM_ZERO or (power > 0 and _is_masked(scene, number)):
         return None
     what = f"{entry.type} of what {_describe_maker(scene, maker)} makes"
     said = f"{what}, which can be 0: its gradient is infinite there, and 0·∞ is NaN"
     return Hazard(said, "add an epsilon inside of the root, sqrt(x + 1e-8)", number)
+
+
+def _power_of(entry: Entry) -> float:
+    """Return the power that a root is; 0 where it is not known."""
+    factor = attributes(entry).get("factor", 0.0)
+    return {"sqrt": 0.5, "rsqrt": -0.5}.get(kind(entry), factor if isinstance(factor, float) else 0.0)
 
 
 def _is_masked(scene: RunFacts, number: int) -> bool:
