@@ -218,6 +218,7 @@ def _call_wide(model: FunctionModel, own: Sequence[Any]) -> tuple[list[Any], lis
         results = model.call(arguments)
         return arguments, results, all(r.array.dtype == np.float64 for r in results)
     except DtypeError:
+        # An operator takes no double precision: the differences are then as coarse as the type of the inputs.
         model.dtypes = own
         arguments = model.tensors({}, leaves=True)
         return arguments, model.call(arguments), False

@@ -70,6 +70,7 @@ class Coverage:
 
     def _is_passed_by(self, op: Operator) -> bool:
         """Return whether a forward operator ran without any of the operators in its blocks."""
+        # An operator that did not run itself is reported as such, and not once more for its blocks.
         if not op.sub_blocks or op not in self._seen or op in self._entered:
             return False
         return part_of(op) == FORWARD

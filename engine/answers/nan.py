@@ -240,6 +240,7 @@ class Hunt:
 
     def _keep_those_of(self, bad: Sequence[Any]) -> None:
         """Absorb the births that a bad loss does not come of, where it is known which those are."""
+        # By identity: two births of the same line and step are equal in every field.
         known = {id(birth) for root in bad for birth in self._carried.births_of(root)}
         if known.isdisjoint(map(id, self._open)):
             return

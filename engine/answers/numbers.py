@@ -79,6 +79,7 @@ class Numbers:
         """Return the norm, the largest size and the mean size of the finite numbers of several arrays; NaN for none."""
         if not sized:
             return math.nan, math.nan, math.nan
+        # Means are weighed by the finite elements: the others have no size and are counted apart.
         finite = [n.elements - n.nonfinite for n in sized]
         total = sum(n.mean * count for n, count in zip(sized, finite, strict=True))
         return math.hypot(*(n.norm for n in sized)), max(n.largest for n in sized), total / max(sum(finite), 1)

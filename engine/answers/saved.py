@@ -86,6 +86,7 @@ class Buffer:
 
     def note_reader(self, operation: RunOperation, index: int) -> None:
         """Note an operator of backward that reads it; what backward itself made is not kept for it."""
+        # A gradient operator that reads what another one made keeps nothing of the forward pass alive.
         if self.producer is not None and self.producer.part != FORWARD:
             return
         self.last = index

@@ -51,6 +51,7 @@ def align(a: Sequence[Hashable], b: Sequence[Hashable], within: Stretch | None =
 def _count_equal_ends(a: Sequence[Hashable], b: Sequence[Hashable], within: Stretch) -> tuple[int, int]:
     """Return how many entries at the beginning of two stretches are equal, and how many of the others at their end."""
     i, j, k, end = within
+    # What is equal at the beginning does not count again at the end: of "aa" and "a" one entry belongs together.
     most = min(j - i, end - k)
     first = 0
     while first < most and a[i + first] == b[k + first]:

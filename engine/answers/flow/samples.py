@@ -207,6 +207,7 @@ def _may_be_related(probe: Probe, axes: Mapping[int, int], place: Entry | None) 
     """
     if probe.fixed_batch:
         return False
+    # Messages along the edges of a graph relate its nodes, wherever these meet.
     if any(entry.type in MESSAGES for entry in probe.recording.timeline.entries):
         return True
     if place is None or place.type in _MIXING:

@@ -201,6 +201,7 @@ class _Comparing:
                 continue
             of_parameters.update(entry.made)
             for array in (self._array(n) for n in inputs if n not in of_parameters):
+                # By elements, not by arrays: a table with another first dimension is small next to the batch.
                 if array is not None and array.ndim:
                     firsts[array.shape[0]] += array.size
         return firsts

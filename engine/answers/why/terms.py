@@ -98,7 +98,8 @@ class Terms(Generic[V, C]):
     def _is_held(self, value: V) -> bool:
         if value in self._holds:
             return True
-        copy = None if value in self._maker else self._copy_of(value)
+        # What a call makes of a held value is held itself: only values without such a call may be copies.
+        copy = self._copy_of(value)
         if copy is None or copy.value not in self._holds:
             return False
         self._holds.add(value)
