@@ -61,6 +61,21 @@ class LayerCall:
         return zip(["out"] if len(results) == 1 else [f"out{i}" for i in range(len(results))], results, strict=True)
 
 
+@dataclass(frozen=True)
+class UncalledLayer:
+    """A layer without parameters that is held and never called.
+
+    Attributes:
+        owner: the class of the layers that hold it.
+        name: of the attribute.
+        kind: its own class.
+    """
+
+    owner: type
+    name: str
+    kind: type
+
+
 class LayerCalls:
     """Notes the last call of each layer that no other layer calls, and of those that it calls itself.
 
@@ -68,11 +83,13 @@ class LayerCalls:
         recorder: writes the run down; what layers read and gave then stands in *gave* by its numbers.
 
     Attributes:
+        called: the identities of all layers that were called.
         gave: by the number of a value that a layer gave, the identity of the layer and the numbers of what it read.
     """
 
     def __init__(self, recorder: Recorder | None = None) -> None:
         self.outermost: dict[int, LayerCall] = {}
+        self.called: set[int] = set()
         self.gave: dict[int, tuple[int, list[int]]] = {}
         self._open: list[LayerCall] = []
         self._recorder = recorder
@@ -87,6 +104,7 @@ class LayerCalls:
         call = Layer.__call__
 
         def note(layer: Layer, *args: Any, **kwargs: Any) -> Any:
+            self.called.add(id(layer))
             if len(self._open) > 1 or state.in_static_mode():
                 return call(layer, *args, **kwargs)
             calls = self._open[-1].within if self._open else self.outermost
@@ -130,9 +148,37 @@ class LayerCalls:
             if number is not None:
                 self.gave[number] = id(call.layer), read
 
+    def find_uncalled(self) -> Iterator[UncalledLayer]:
+        """Yield the layers without parameters that layers of the user's hold and never call, one for each class.
+
+        What one object of a class calls is no such layer, whatever the others do.
+        """
+        held: dict[tuple[type, str], list[Layer]] = {}
+        roots = [call.layer for call in self.outermost.values()]
+        for owner in dict.fromkeys(layer for root in roots for layer in (root, *root.sublayers())):
+            if id(owner) in self.called and not _is_installed(type(owner)):
+                for name, layer in owner.named_children():
+                    held.setdefault((type(owner), name), []).append(layer)
+        for (owner, name), layers in held.items():
+            if self.called.isdisjoint(map(id, layers)) and all(map(_computes_alone, layers)):
+                yield UncalledLayer(owner, name, type(layers[0]))
+
     def predictors(self) -> list[LayerCall]:
         """The calls whose results are predictions: of layers with parameters, that give more than a loss."""
         return [c for call in self.outermost.values() for c in _predictors(call)]
+
+
+def _computes_alone(layer: Layer) -> bool:
+    """Return whether a layer is one of gradtool's own, holds nothing, and gives something else than it is given."""
+    if isinstance(layer, nn.Identity) or not _is_block(layer):
+        return False
+    return not layer.parameters() and not layer.buffers()
+
+
+def _is_installed(kind: type) -> bool:
+    """Return whether a class is gradtool's, or that of an installed package."""
+    module = sys.modules.get(kind.__module__)
+    return kind.__module__.partition(".")[0] == "gradtool" or source.is_installed(getattr(module, "__file__", "") or "")
 
 
 _OURS = 2

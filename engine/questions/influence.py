@@ -12,6 +12,7 @@ from gradtool.paddle.nn import Layer
 from ..answers.flow import inputs, labels, next_steps, order, randomness, samples
 from ..answers.flow.fact import Fact, FactKind, FlowStory
 from ..answers.flow.probe import Probe
+from ..answers.why import callers
 from ..core import watch
 from ..core.answer import Answered
 from ..core.command_errors import CommandError, ModelError
@@ -19,7 +20,7 @@ from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
 from ..kinds import layer_calls, run_probes
-from ..kinds.layer_calls import LayerCall, LayerCalls
+from ..kinds.layer_calls import LayerCall, LayerCalls, UncalledLayer
 from ..kinds.model import About, Model
 from ..loading import loader, opening
 from ..request.options import Debug
@@ -75,6 +76,7 @@ class Influence(Question[Influences]):
             story = FlowStory()
             if model.computes_while_loading:
                 _probe_layers(calls, left, story)
+                story.facts += map(_describe_uncalled, calls.find_uncalled())
             run = _last_pass(model, left, request, recorder, self.feed)
             _probe_rest(run, model, calls, recorder, self.feed, story)
             story.facts += run_probes.probe_pass(run, recorder, model) if isinstance(run, Timeline) else []
@@ -190,6 +192,12 @@ def _probe_facts(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
     yield from without
     if not without:  # of a mask that is not read it is known already what it does not hide
         yield from inputs.find_padding(probe, rng)
+
+
+def _describe_uncalled(uncalled: UncalledLayer) -> Fact:
+    message = f"self.{uncalled.name} of {uncalled.owner.__name__} is a {uncalled.kind.__name__} that is never called"
+    place = callers.find_attribute(uncalled.owner, uncalled.name)
+    return Fact(FactKind.UNCALLED, "", message, place, advice="call it in forward, or leave it out")
 
 
 def _name(layer: Layer, left: Loaded) -> str:

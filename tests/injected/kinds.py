@@ -437,7 +437,7 @@ KINDS: Sequence[Kind] = (
     ),
     Kind("zeros_like", "cut", (*CUT, *ZERO), rewritten("paddle.zeros_like({})")),
     Kind("result_thrown_away", "cut", (*CUT, "GT113"), thrown_away),
-    Kind("layer_bypassed", "cut", CUT, bypassed, anywhere=True),
+    Kind("layer_bypassed", "cut", (*CUT, "GT114"), bypassed, anywhere=True, notes=("GT114",)),
     Kind("term_detached", "partial", (*CUT, "GT111"), term("({}).detach()"), says=DETACHED),
     Kind("term_number", "partial", (*CUT, "GT111"), term("float({})"), says=DETACHED),
     Kind("term_item", "partial", (*CUT, "GT111"), term("({}).item()"), says=DETACHED),

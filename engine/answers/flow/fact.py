@@ -20,6 +20,7 @@ class FactKind(enum.Enum):
     RANDOM = "random numbers in evaluation mode"
     LABEL = "the label reaches the prediction"
     FLAT = "units are flat"
+    UNCALLED = "a layer is never called"
     SPREAD = "every prediction is compared with every target"
     SQUASHED = "a loss of scores is given probabilities"
     CHANGED = "a value that backward reads was written"
@@ -34,7 +35,7 @@ class FactKind(enum.Enum):
 
 _OF_PASSES = frozenset(
     (
-        *(FactKind.LABEL, FactKind.SPREAD, FactKind.SQUASHED),
+        *(FactKind.UNCALLED, FactKind.LABEL, FactKind.SPREAD, FactKind.SQUASHED),
         *(FactKind.FLAT, FactKind.SINGULAR, FactKind.CHANGED, FactKind.SWAPPED),
     )
 )

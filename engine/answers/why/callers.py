@@ -47,6 +47,14 @@ def find_fill(made: Location, container: str) -> Location:
     return made
 
 
+def find_attribute(kind: type, name: str) -> Location:
+    """Return the line of ``__init__`` of a class that gives its objects an attribute; nowhere without one."""
+    code = getattr(getattr(kind, "__init__", None), "__code__", None)
+    function = None if code is None else function_text.body(code)
+    lines = () if function is None else _assignments(function, name)
+    return ((code, lines[0]),) if lines and code is not None else NOWHERE
+
+
 def _assignments(function: function_text.Body, name: str) -> list[int]:
     """Return the lines of a function that give something the name ``self.NAME``."""
     given = [s for s in function_text.statements(function) if isinstance(s, (ast.Assign, ast.AnnAssign))]

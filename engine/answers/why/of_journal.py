@@ -270,21 +270,25 @@ class JournalReasons(Reasons[int, Call]):
         copies = {e.into: Copy(v, e.loc) for v, e in self._departures if e.into is not None}
         entered: dict[Location, list[int]] = {}
         for u in self.depends:
-            if u is not None and u not in self.flow.maker and u not in self.flow.names:
+            if u is not None and u not in self.flow.maker and not self._is_parameter(u):
                 entered.setdefault(self.flow.made_at(u), []).append(u)
         for v, way in self._ways.items():
             copies.update((u, Copy(v, way.left.loc)) for u in entered.get(way.entered, ()) if u > way.left.time)
         return copies | dict(self._returns_at_once(entered))
 
+    def _is_parameter(self, value: int) -> bool:
+        named = self.flow.names.get(value)
+        return named is not None and bool(getattr(named.tensor, "is_parameter", False))
+
     def _returns_at_once(self, entered: Mapping[Location, Sequence[int]]) -> Iterator[tuple[int, Copy[int]]]:
-        """Yield the values that go to NumPy and come back on one line.
+        """Yield the values that go to NumPy or to Python, and come back on one line.
 
         Args:
             entered: by line the values that are brought in there.
         """
         for v, event in self._departures:
             back = min((u for u in entered.get(event.loc, ()) if u > event.time), default=None)
-            if back is not None and event.into is None and event.how == "numpy":
+            if back is not None and event.into is None and event.how in _WHOLE:
                 yield back, Copy(v, event.loc)
 
     def numbers(self) -> Iterator[RoundTrip]:
@@ -346,6 +350,9 @@ class JournalReasons(Reasons[int, Call]):
                     spread[v] = better(best, spread[v]) if v in spread else best
         return spread
 
+
+_WHOLE = ("numpy", "tolist", "item")
+"""The ways in which all of a tensor becomes plain values."""
 
 _NUMBERS = ("item", "__float__", "__int__")
 """The ways in which a tensor becomes a Python number."""

@@ -45,7 +45,7 @@ def way_back(left: Location, how: str, entries: Sequence[Location]) -> Location 
 def is_added(left: Location, how: str, entry: Location) -> bool:
     """Return whether the number that left at *left* is added to, or subtracted from, what *entry* computes.
 
-    Factors of it may be literal numbers: a number that multiplies a tensor is a weight and no term.
+    Factors of it may be literal numbers or lengths: a number that multiplies a tensor is a weight and no term.
     """
     for depth, (code, line) in enumerate(_functions(left)):
         whole = function_text.body(code)
@@ -82,14 +82,24 @@ def _is_term(statement: ast.stmt, node: ast.AST) -> bool:
             other = above.right if above.left is node else above.left
             if isinstance(above.op, (ast.Add, ast.Sub)):
                 is_sum = True
-            elif not isinstance(above.op, (ast.Mult, ast.Div)) or not isinstance(other, ast.Constant):
+            elif not isinstance(above.op, (ast.Mult, ast.Div)) or not _is_literal(other):
                 return False
         elif isinstance(above, ast.Call):
             called = getattr(above.func, "id", getattr(above.func, "attr", ""))
-            if called not in ("float", "sum") and node is not above.func:
+            is_sum |= called in _ADDING
+            if called not in ("float", *_ADDING) and node is not above.func:
                 return False
         node = above
     return is_sum
+
+
+_ADDING = ("sum", "fsum")
+"""Functions that add up a list."""
+
+
+def _is_literal(node: ast.expr) -> bool:
+    """Return whether an expression is a number that stands in the text, or the length of something."""
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len")
 
 
 def _functions(location: Location) -> Location:

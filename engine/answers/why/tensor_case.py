@@ -28,7 +28,7 @@ from .levels import measure
 from .listings import judge_awaited, nobodys, not_listed
 from .lost_uses import LostUse, LostUses
 from .of_journal import NamedTensor, explain_tensors
-from .reasons import Reason
+from .reasons import Cut, Reason
 from .size_answers import SCALING
 from .slopes import Slopes, Use
 from .statistics import LABEL as STATISTICS
@@ -102,12 +102,30 @@ class TensorCase(Case[int, Call]):
         uses = {use.location: use for use in super().find_lost_uses()}
         since = self._last_update()
         for into, copy in reasons.copies.items():
-            if into in reasons.depends and copy.value in reasons.reached and into > since and copy.location:
-                use = LostUse(reasons.flow.name(copy.value), Verdict.DETACHED, copy.location)
+            value = self._find_reached(copy.value) if into in reasons.depends and into > since else None
+            if value is not None and copy.location and not self._is_meant(into):
+                use = LostUse(reasons.flow.name(value), Verdict.DETACHED, copy.location)
                 uses.setdefault(copy.location, use)
         for use in self._find_zero_uses():
             uses.setdefault(use.location, use)
         return list(uses.values())
+
+    def _is_meant(self, copy: int) -> bool:
+        """Return whether values that came back as plain ones are meant to, as targets are."""
+        return self._recognition.is_meant(Cut(Verdict.DETACHED, copy, None))
+
+    def _find_reached(self, value: int) -> int | None:
+        """Return the nearest value that gradients come to among those that *value* was computed from, itself one."""
+        reached, maker = self._reasons.reached, self._reasons.flow.maker
+        todo, seen = [value], {value}
+        for v in todo:
+            if v in reached:
+                return v
+            call = maker.get(v)
+            before = [] if call is None else [r for r in call.reads if r is not None and r not in seen]
+            todo += before if len(seen) < _FAR else []
+            seen.update(before)
+        return None
 
     def _find_zero_uses(self) -> Iterator[LostUse]:
         """Yield the uses that are multiplied by a number that is 0, though gradients arrive there."""

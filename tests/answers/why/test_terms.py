@@ -38,6 +38,8 @@ LOST = {
     "float": "loss = fit + float(penalty)  # HERE",
     "item times a weight": "loss = fit + 0.1 * penalty.item()  # HERE",
     "a number with a name": "p = penalty.item()  # HERE\n    loss = fit + p",
+    "a sum of a list": "ps = [penalty.item()]  # HERE\n    loss = sum([fit, *ps])",
+    "a mean of a list": "ps = []\n    ps.append(float(penalty))  # HERE\n    loss = fit + sum(ps) / len(ps)",
     "to_tensor": "loss = fit + paddle.to_tensor(penalty)  # HERE",
     "numpy": "loss = fit + paddle.to_tensor(np.abs(penalty.numpy()))  # HERE",
     "in a mean of several": "loss = paddle.stack([fit, penalty.detach()]).mean()  # HERE",
