@@ -273,6 +273,7 @@ def _find_use(code: CodeType, offset: int) -> int:
         after += 2
     if after >= len(instructions):
         return 0
+    # A name that is given and returned at once: nobody else can read it.
     following = instructions[after : after + 6]
     if len(following) == 6 and following[::2] == _NAMED_AND_RETURNED and following[1] == following[3]:
         return _RETURN

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..answers.flow.fact import FactKind
     from ..answers.stats import Line
     from ..answers.why.answers import Answer
-    from ..answers.why.flat_values import FlatValue
     from .evidence import Evidence
 
 Options = Mapping[str, float]
@@ -176,14 +175,12 @@ def _find_flat(evidence: Evidence, code: str) -> Iterator[Hit]:
     for loss, verdicts in losses:
         for flat in verdicts.flat:
             if flat.verdict.row.rule == code and flat.location[:1] not in named:
-                yield _flat_hit(flat, loss)
-
-
-def _flat_hit(flat: FlatValue, loss: str) -> Hit:
-    message = f"all that gradients give back to {flat.name} is 0: {flat.label}"
-    said = (flat.said, "what it is computed from learns by other ways alone", *loss_note(loss))
-    numbers = {"elements": flat.elements}
-    return Hit("", message, flat.location, (), said, flat.advice, severity=Severity.WARNING, numbers=numbers)
+                message = f"all that gradients give back to {flat.name} is 0: {flat.label}"
+                said = (flat.said, "what it is computed from learns by other ways alone", *loss_note(loss))
+                numbers = {"elements": flat.elements}
+                yield Hit(
+                    *("", message, flat.location, (), said, flat.advice), severity=Severity.WARNING, numbers=numbers
+                )
 
 
 def answer_hit(answer: Answer, loss: str = "") -> Hit:

@@ -159,6 +159,7 @@ class LayerCalls:
             if id(owner) in self.called and not _is_installed(type(owner)):
                 for name, layer in owner.named_children():
                     held.setdefault((type(owner), name), []).append(layer)
+        # A switch that is off in some blocks of a network leaves their layers alone, and others call theirs.
         for (owner, name), layers in held.items():
             if self.called.isdisjoint(map(id, layers)) and all(map(_computes_alone, layers)):
                 yield UncalledLayer(owner, name, type(layers[0]))

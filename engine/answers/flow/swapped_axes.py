@@ -70,6 +70,7 @@ def _is_meant(run: Timeline, entry: Entry, shapes: tuple[Shape, Shape], readers:
     if maker != NOBODY and run.entries[maker].type in _PADDING:
         return True
     uses = readers.get(entry.outs[0][1], ())
+    # Two steps joined have half the steps and twice the width: by chance the sizes in another order.
     joins = len(before) == 3 and before[0] == after[0] and after[-1] % before[-1] == 0
     return joins and any(run.values[n].role == "parameter" for use in uses for n in use.inputs)
 

@@ -72,6 +72,7 @@ def find_dropped_in_program(
         shown: what people call a variable.
     """
     dropped = list(filter(_is_dropped, ops))
+    # All operators count as readers, also those of the backward part and of blocks.
     read = set(chain.from_iterable(op.input_variables() for op in ops)) if dropped else set[Variable]()
     needed = {variable_of(value) for value in depends if value is not None}
     seen = set[Location]()

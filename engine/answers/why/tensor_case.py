@@ -102,6 +102,7 @@ class TensorCase(Case[int, Call]):
         uses = {use.location: use for use in super().find_lost_uses()}
         since = self._last_update()
         for into, copy in reasons.copies.items():
+            # What leaves may itself get no gradient any more, since all that it was for is the copy.
             value = self._find_reached(copy.value) if into in reasons.depends and into > since else None
             if value is not None and copy.location and not self._is_meant(into):
                 use = LostUse(reasons.flow.name(value), Verdict.DETACHED, copy.location)

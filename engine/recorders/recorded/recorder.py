@@ -142,6 +142,7 @@ class FrameworkRecorder(GraphRecorder):
 
     def find_drop(self, written: Sequence[Any]) -> Location:
         """Return the user's line that drops what a call gives; of none in a backward pass, or that writes in place."""
+        # Hooks and functions that run in a pass give their results to the framework.
         return source.NOWHERE if written or self._depth else source.locate_drop(sys._getframe(1), self._gives_results)
 
     def _gives_results(self, module: str) -> bool:
