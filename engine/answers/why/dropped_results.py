@@ -116,6 +116,7 @@ def _writes_in_place(location: Location) -> bool:
     whole = function_text.body(code)
     statement = None if whole is None else function_text.statement(whole, line)
     call = statement.value if isinstance(statement, ast.Expr) else None
+    # Frameworks copy what such a method writes before they write it, and nobody reads that copy.
     method = call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
     return method.endswith("_") and not method.endswith("__")
 

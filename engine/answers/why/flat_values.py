@@ -56,6 +56,7 @@ class FlatValues(Generic[V, C]):
         """Return the flat values, one for each line, in the order of the pass."""
         found: dict[Location, FlatValue] = {}
         uses = list(self._flat_uses())
+        # Mostly there is none, and then nobody needs to know what is computed from parameters.
         held = self._values_behind_trained() if uses else set[V]()
         for value, use in uses:
             if value in held and value not in self._trained:

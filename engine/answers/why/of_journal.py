@@ -101,7 +101,7 @@ class JournalFlow(CallFlow[int, Call]):
             named = self.names.get(value)
             kind = named.tensor.array.dtype.kind if named is not None else "f"
             verdict = Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT
-            return Cut(verdict, value, maker, at=NOWHERE if maker is None else self.stopped_at(value))
+            return Cut(verdict, value, maker, at=NOWHERE if maker is None else self.stop_line(value))
         assert maker is not None
         guard = self.journal.guards.get(maker.time)
         if guard is None:
@@ -141,7 +141,7 @@ class JournalFlow(CallFlow[int, Call]):
     def passes_stops_on(self, call: Call) -> bool:
         return call.unrecorded is None
 
-    def stopped_at(self, value: int) -> Location:
+    def stop_line(self, value: int) -> Location:
         """Return the line where ``stop_gradient`` was last set, if the program set it."""
         events = [e for e in self.journal.events.get(value, ()) if e.kind == "stopped"]
         return events[-1].loc if events else NOWHERE
@@ -223,7 +223,7 @@ class JournalReasons(Reasons[int, Call]):
                 return Reason(Verdict.INTEGER, value, self.flow, Cut(Verdict.INTEGER, value, None))
             if t.node is None and value not in self.flow.maker:
                 verdict = Verdict.FROZEN if parameter else Verdict.STOP_GRADIENT
-                return Reason(verdict, value, self.flow, Cut(verdict, value, None, at=self.flow.stopped_at(value)))
+                return Reason(verdict, value, self.flow, Cut(verdict, value, None, at=self.flow.stop_line(value)))
         if reason.verdict is Verdict.NO_PATH:
             number = self.as_number(value)
             if number is not None:

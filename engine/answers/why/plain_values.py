@@ -163,13 +163,13 @@ def _enters(flow: _Flow, code: CodeType, entry: Location) -> bool:
             continue
         if statement is flow.origin and flow.inside and not depth:
             return True
-        local = set() if other is code else _bound_names(whole)
+        local = set() if other is code else _find_bound_names(whole)
         if not (flow.names - local).isdisjoint(_values_read(statement)) and (not depth or other is code):
             return True
     return False
 
 
-def _bound_names(whole: function_text.Body) -> set[str]:
+def _find_bound_names(whole: function_text.Body) -> set[str]:
     """The names that a function gives to something of its own."""
     names = {name for s in function_text.statements(whole) for name in function_text.find_names(s) if "." not in name}
     if isinstance(whole, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -149,7 +149,7 @@ class TensorCase(Case[int, Call]):
 
     def _find_trained(self) -> dict[int, str]:
         """Return the parameters that this pass gives gradients to and that the next update takes, with their names."""
-        reached = self._reached_parameters()
+        reached = self._find_reached_parameters()
         steps = self._next_steps(reached)
         if not steps:
             return reached
@@ -158,7 +158,7 @@ class TensorCase(Case[int, Call]):
         held = [x.leaves for x in self.journal.listings if not updated.isdisjoint(x.leaves)]
         return {n: name for n, name in reached.items() if any(n in leaves for leaves in held)}
 
-    def _reached_parameters(self) -> dict[int, str]:
+    def _find_reached_parameters(self) -> dict[int, str]:
         """Return the parameters that gradients come to, by number, with their names."""
         numbers = {self.journal.number(t): t for t in self.usual if getattr(t, "is_parameter", False)}
         return {n: self.names[t].shown for n, t in numbers.items() if n in self._reasons.reached and t in self.names}
@@ -553,7 +553,7 @@ class TensorCase(Case[int, Call]):
         if any(e.time > first for e in self._events(value, "added")):
             return False
         held = {leaf for x in self.journal.listings for leaf in x.leaves}
-        return held.isdisjoint(self._reached_parameters())
+        return held.isdisjoint(self._find_reached_parameters())
 
     def _is_written_in_training(self, value: int) -> bool:
         """Return whether values were written after the first gradient of all came."""

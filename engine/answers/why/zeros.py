@@ -182,6 +182,7 @@ def _is_far(x: Any, low: float | None, high: float | None) -> bool:
     if x is None or not np.size(x) or not np.isfinite(x).all():
         return False
     least, most = float(np.min(x)), float(np.max(x))
+    # How far the nearest value is from the range, on whichever side it is.
     off = max(-np.inf if low is None else low - most, -np.inf if high is None else least - high)
     return bool(off >= _FAR_OFF * max(most - least, abs(least), abs(most)))
 
