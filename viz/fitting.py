@@ -51,7 +51,7 @@ def fit_table(
     there = [*range(len(headings))]
     left_out = []
     for step in order:
-        over = _used_width([widths[i] for i in there]) - room
+        over = _table_width([widths[i] for i in there]) - room
         if over <= 0:
             break
         heading = step.removesuffix(SHORTENED)
@@ -65,12 +65,12 @@ def fit_table(
         longest = max(widths[at] - over, cells(heading))
         columns[at] = [heading, *(abbreviate(cell, longest, sign) for cell in columns[at][1:])]
         widths[at] = max(map(cells, columns[at]))
-    fits = _used_width([widths[i] for i in there]) <= room
+    fits = _table_width([widths[i] for i in there]) <= room
     lines = [*zip(*(columns[i][1:] for i in there), strict=True)]
     return Fitted(there, lines, left_out, fits)
 
 
-def _used_width(widths: Sequence[int]) -> int:
+def _table_width(widths: Sequence[int]) -> int:
     return _MARGIN + sum(widths) + _GAP * (len(widths) - 1)
 
 

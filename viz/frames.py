@@ -52,7 +52,7 @@ def _columns(result: Any, tables: Sequence[TextTable]) -> dict[str, list[Any]]:
 
 def _table_columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, list[Any]]:
     cells = [*zip(*rows, strict=True)] or [()] * len(headings)
-    return {heading: _typed_column(column) for heading, column in zip(headings, cells, strict=True)}
+    return {heading: _parse_column(column) for heading, column in zip(headings, cells, strict=True)}
 
 
 def _record_columns(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -74,7 +74,7 @@ def _flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return flat
 
 
-def _typed_column(column: Sequence[str]) -> list[Any]:
+def _parse_column(column: Sequence[str]) -> list[Any]:
     """Cells as numbers where all of them are, None for those that hold nothing."""
     cells = [None if cell == NOTHING else cell for cell in column]
     try:

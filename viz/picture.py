@@ -141,11 +141,11 @@ class Picture:
         return Drawable(self.view, explain=lambda: self.details)
 
     @cached_property
-    def _folded_drawable(self) -> Drawable:
+    def _drawable(self) -> Drawable:
         return self._whole if self.folded is self.view else Drawable(self.folded, explain=lambda: self.details)
 
     def _draw(self, form: Form) -> str | bytes:
-        return form.draw(self._whole if form.whole else self._folded_drawable)
+        return form.draw(self._whole if form.whole else self._drawable)
 
     def _write(self, name: str) -> str:
         drawn = self._draw(NAMED[name])
@@ -160,7 +160,7 @@ class Picture:
     @property
     def scene(self) -> Scene:
         """The folded view with places for everything."""
-        return self._folded_drawable.scene
+        return self._drawable.scene
 
     def text(self, *, ascii: bool = False) -> str:
         """Lines for a terminal: forward operators beside their gradient operators."""
@@ -224,7 +224,7 @@ class Picture:
         cannot.
         """
         nodes = len(self.view.drawn())
-        page = NAMED["html"].draw(self._whole if nodes <= NOTEBOOK_PAGE else self._folded_drawable)
+        page = NAMED["html"].draw(self._whole if nodes <= NOTEBOOK_PAGE else self._drawable)
         assert isinstance(page, str)
         bundle = {"text/plain": self.text(), "text/html": embed_page(page) + self._as_table()}
         if nodes <= NOTEBOOK_SVG:

@@ -92,11 +92,11 @@ def _rows(scene: Scene) -> list[_Unit]:
         node = by_id[box.node]
         if node.kind == OP and node.part == FORWARD:
             names.setdefault(box.row, node.name)
-    inside = _repeated_in_blocks(scene.view) if len(names) > MOST else set()
+    inside = _block_repetitions(scene.view) if len(names) > MOST else set()
     return [_Unit(row, row, names[row], names[row] not in inside) for row in sorted(names)]
 
 
-def _repeated_in_blocks(view: GraphView) -> set[str]:
+def _block_repetitions(view: GraphView) -> set[str]:
     """The operators in blocks that follow each other and are built alike, but the first of each block."""
     ops = [i for i, n in enumerate(view.nodes) if n.kind == OP and n.part == FORWARD]
     inside: set[str] = set()

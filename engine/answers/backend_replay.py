@@ -29,7 +29,7 @@ from ..runs import backend_run, wiring
 from ..runs.calls import PassRecord, Pull, flat
 from ..runs.ledger import stand_guard
 from ..runs.numbering import Numbering
-from ..runs.recorder import acting_hooks
+from ..runs.recorder import active_hooks
 from ..runs.timeline import NOBODY, Entry, FixedOperand
 from ..view.graph import BACKWARD, FORWARD
 from .events import Adapter, Begin, End, Listener, OpEvent
@@ -197,9 +197,9 @@ class Retelling(Numbering):
             self._look = None
 
     @property
-    def summarised(self) -> Asked | None:
+    def summary_needs(self) -> Asked | None:
         """Return what the listener needs of static programs in place of arrays."""
-        return None if self._programs is None else self._programs.summarised
+        return None if self._programs is None else self._programs.summary_needs
 
     @property
     def hears_programs(self) -> bool:
@@ -263,7 +263,7 @@ class Retelling(Numbering):
         if work is None or event.recorded:  # its rule was computed on tensors, operator by operator
             self._events(event)
             return
-        self._hooked[id(event)] = hooks = acting_hooks(node) if node.hooks is not None else {}
+        self._hooked[id(event)] = hooks = active_hooks(node) if node.hooks is not None else {}
         self._note_pull(event)
         pull = work.events.pop()
         assert isinstance(pull, Pull)

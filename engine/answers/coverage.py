@@ -27,9 +27,9 @@ class Coverage:
         self._quiet: dict[Quiet, None] = {}
 
     @property
-    def summarised(self) -> Asked | None:
+    def summary_needs(self) -> Asked | None:
         """Return what the listener needs in place of arrays."""
-        return getattr(self.listener, "summarised", None)
+        return getattr(self.listener, "summary_needs", None)
 
     def uneventful(self, quiet: Quiet) -> None:
         """Operators of a program, told in one."""

@@ -112,11 +112,11 @@ class Double:
                 if behind.isdisjoint(entry.inputs):
                     continue
                 behind.update(entry.made)
-                if entry.index in chosen and not self._is_alike(self._recorded_choice(entry), chosen[entry.index]):
+                if entry.index in chosen and not self._is_alike(self._choice_of_run(entry), chosen[entry.index]):
                     return entry
         return None
 
-    def _recorded_choice(self, entry: Entry) -> Any:
+    def _choice_of_run(self, entry: Entry) -> Any:
         results = [None if n == NOBODY else self._recorded.make(n) for _, n in entry.outs]
         return kinks.choice(self.xp, entry.type, _attrs(entry), self._recorded.operands(entry), results)
 

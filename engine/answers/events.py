@@ -194,12 +194,12 @@ class Adapter:
         """By depth of blocks, the time that runs of blocks took whose operator has not been told yet."""
 
     @property
-    def summarised(self) -> Asked | None:
+    def summary_needs(self) -> Asked | None:
         """Return what the listener needs of steps in place of arrays.
 
         Within blocks, whose plans are run in turn, arrays.
         """
-        return None if self._inside else getattr(self.listener, "summarised", None)
+        return None if self._inside else getattr(self.listener, "summary_needs", None)
 
     def __call__(self, event: Any) -> None:
         take = _TAKES.get(type(event))

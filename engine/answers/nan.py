@@ -154,7 +154,7 @@ class Hunt:
         watch.scale_watchers.append(weakref.WeakMethod(self._scales.hear, watch.scale_watchers.remove))
 
     @property
-    def summarised(self) -> InOrder | None:
+    def summary_needs(self) -> InOrder | None:
         """Return what will do in place of arrays, as long as nothing is wrong with them."""
         return None if self.subnormal else _in_order(self.big)
 

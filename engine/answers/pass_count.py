@@ -16,9 +16,9 @@ class PassCount:
         self.count = 0
 
     @property
-    def summarised(self) -> Asked | None:
+    def summary_needs(self) -> Asked | None:
         """Return what the listener needs in place of arrays."""
-        return getattr(self.listener, "summarised", None)
+        return getattr(self.listener, "summary_needs", None)
 
     def uneventful(self, quiet: Quiet) -> None:
         """Operators with whose results nothing is wrong."""

@@ -249,7 +249,7 @@ class Clock:
         before: what was measured already.
     """
 
-    summarised = Timed()
+    summary_needs = Timed()
 
     def __init__(self, before: Sequence[Cost] = ()) -> None:
         self._costs = list(before)

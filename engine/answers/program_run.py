@@ -56,7 +56,7 @@ def watch_program(
 
 def stays(listener: Listener | None) -> bool:
     """Return whether *listener* needs no values where it is, so that they may stay on a device."""
-    return getattr(listener, "summarised", None) is not None
+    return getattr(listener, "summary_needs", None) is not None
 
 
 def _fetch(program: Program, feed: Mapping[str, Any] | None, fetch: list[Variable], stays: bool) -> list[Any]:

@@ -170,7 +170,7 @@ def mark_leaves() -> AbstractContextManager[None]:
 class Keeper:
     """Listens to a run; :meth:`story` tells of its last backward pass. It has to run :func:`mark_leaves`."""
 
-    summarised = Staying(_is_kept, in_blocks=True)
+    summary_needs = Staying(_is_kept, in_blocks=True)
 
     def __init__(self) -> None:
         self._found: SavedStory | None = None

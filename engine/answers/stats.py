@@ -195,7 +195,7 @@ class Gatherer:
         self._lines: list[Line] = []
         self._repeated: dict[Any, Line] = {}
 
-    summarised = Measured(_gives_gradients)
+    summary_needs = Measured(_gives_gradients)
     """Numbers do in place of arrays."""
 
     def __call__(self, event: OpEvent | Begin | End) -> None:

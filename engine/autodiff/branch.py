@@ -42,7 +42,7 @@ def place(loss: Variable, what: str) -> BackwardPlace:
     """
     program = loss.block.program
     current = program.current_block()
-    around = _enclosing_blocks(current)
+    around = _block_chain(current)
     if loss.block not in around:
         raise LossError(
             f"{what}: '{loss.name}' belongs to block {loss.block.idx}, which is complete.",
@@ -65,7 +65,7 @@ def place(loss: Variable, what: str) -> BackwardPlace:
     return BackwardPlace(current, ops, target, [target])
 
 
-def _enclosing_blocks(block: Block) -> list[Block]:
+def _block_chain(block: Block) -> list[Block]:
     """*block* and the blocks around it, from the inside out."""
     around = [block]
     while block.parent_idx >= 0:

@@ -139,10 +139,10 @@ class Recomputation:
             return copies[value] if value in copies else grads.saves.readable(value)
 
         def copy(v: Variable) -> Variable:
-            name = names.recomputed_name(v.name, segment.number)
+            name = names.name_of_recomputation(v.name, segment.number)
             value = values.version_written(op, v)
             if isinstance(value, tuple) and grads.namer.is_new(name):
-                name = names.recomputed_name(names.old_version(v.name, value[1]), segment.number)
+                name = names.name_of_recomputation(names.old_version(v.name, value[1]), segment.number)
             return Variable(grads.block, grads.namer.fresh(name), v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
 
         inputs = map_operands(read, source)

@@ -124,7 +124,7 @@ class BlockValues:
 
     def span(self, v: Variable) -> tuple[int, int | None] | None:
         """For a variable that a loop returned, the first and last version that the program's variable has as such."""
-        loop = renew.returning_loop(v)
+        loop = renew.loop_of_result(v)
         if loop is None or loop.op not in self._writes:
             return None
         shown, next_loop = renew.program_variable(v)
@@ -157,7 +157,7 @@ def find_value(values: BlockValues, v: Variable) -> Value:
     shown, loop = renew.program_variable(v)
     if loop is not None and loop.op is not None:
         return values.read(loop.op, shown)
-    returned = v in values.last and renew.returning_loop(v) is not None
+    returned = v in values.last and renew.loop_of_result(v) is not None
     return values.current(v) if returned else values.named(v)
 
 

@@ -60,13 +60,13 @@ def loop_entry_name(name: str, number: int) -> str:
     return f"{name}@BEFORE@{number}"
 
 
-def recomputed_name(name: str, segment: int) -> str:
+def name_of_recomputation(name: str, segment: int) -> str:
     """Return the name of the value that backward computes again for *name*; segments count from the last."""
     return f"{name}{_RECOMPUTED}{segment}"
 
 
 def is_recomputed(name: str) -> bool:
-    """Return whether :func:`recomputed_name` made the name, and it is no gradient of such a value."""
+    """Return whether :func:`name_of_recomputation` made the name, and it is no gradient of such a value."""
     return _RECOMPUTED in name and not name.endswith(GRAD)
 
 
@@ -135,7 +135,7 @@ class UniqueNames:
     def __call__(self, key: str) -> str:
         number = self.counts.get(key)
         if number is None:
-            number = self._implied_count(key)
+            number = self._default_count(key)
         self.counts[key] = number + 1
         if self.journal is not None:
             self.journal.append(key)
@@ -165,7 +165,7 @@ class UniqueNames:
             return self(counter)
         return f"{counter}_0"
 
-    def _implied_count(self, counter: str) -> int:
+    def _default_count(self, counter: str) -> int:
         """Return the count of a counter that is missing in *counts*: one if its layer is in one of the ranges."""
         if not (self.outputs and counter.endswith(_OUTPUT)):
             return 0
@@ -196,7 +196,7 @@ class UniqueNames:
 
     def raise_to(self, key: str, count: int) -> None:
         """Let the counter of *key* stand at *count* at least."""
-        self.counts[key] = max(self.counts.get(key, self._implied_count(key)), count)
+        self.counts[key] = max(self.counts.get(key, self._default_count(key)), count)
 
     def take_back(self, keys: Iterable[str]) -> None:
         """Set the counters of *keys*, which the journal noted, back by one for each time that they stand in it."""

@@ -61,12 +61,12 @@ class _Undecided:
         self._of_programs = of_programs
 
     def __bool__(self) -> bool:
-        static = self._called().startswith(self._of_programs)
+        static = self._public_module().startswith(self._of_programs)
         _switch(static)
         return static
 
     @staticmethod
-    def _called() -> str:
+    def _public_module() -> str:
         """The module of the function that the user called: the outermost one of this package."""
         frame: FrameType | None = sys._getframe(2)
         package, name = __name__.partition(".")[0], ""

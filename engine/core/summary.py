@@ -72,7 +72,7 @@ class ArraySummary:
 class InOrder:
     """Asks whether anything is wrong with the numbers that operators give.
 
-    A watcher says so by its attribute ``summarised``. A backend that computes whole plans tells it of operators in a
+    A watcher says so by its attribute ``summary_needs``. A backend that computes whole plans tells it of operators in a
     row that gave nothing wrong in one event (``Uneventful``), and arrays around those that did.
 
     Attributes:
@@ -156,4 +156,4 @@ Heard = Told | Uneventful | Took | Entered | Exited
 """What a watcher is told of a plan that answers as a whole."""
 
 Asked = InOrder | Measured | Staying | Timed
-"""What a watcher needs of steps in place of arrays; its attribute ``summarised``, None for arrays."""
+"""What a watcher needs of steps in place of arrays; its attribute ``summary_needs``, None for arrays."""

@@ -532,12 +532,12 @@ class Pass:
             elif value is None:
                 args.append(None)
             elif self.create_graph:
-                args.append(self._retained_tensor(node, place, value, kind, like))
+                args.append(self._tensor_of_saved(node, place, value, kind, like))
             else:
                 args.append(each(value, array_of))
         return args
 
-    def _retained_tensor(self, node: GradNode, place: int, value: Any, kind: str, like: bool) -> Any:
+    def _tensor_of_saved(self, node: GradNode, place: int, value: Any, kind: str, like: bool) -> Any:
         """A retained value as a tensor with its place on the tape, so that second order reaches through it."""
         if kind == "in" or like:
             return lift(value)

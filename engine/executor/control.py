@@ -197,7 +197,7 @@ class Control:
         asked = None
         if region.scope is not None and region.scope in results:
             asked = self.context.asked.get(region.scope)
-        carried = self._carried_frames(results, asked)
+        carried = self._frame_carries(results, asked)
         ends = [inner.read(c.end) if c.end is not None else None for c in carried]
         sums = [entry for entry in region.sums if entry[1] in results]
         summed = [inner.read(v) for v, _, _ in sums]
@@ -206,7 +206,7 @@ class Control:
         needed = {r for r in (*ends, *summed, *framed, go_on) if r is not None}
         return _Exits(asked, carried, ends, sums, summed, go_on, framed, needed)
 
-    def _carried_frames(
+    def _frame_carries(
         self, results: Collection[Variable | None], asked: AskedFrames | None
     ) -> list[blocks.BlockCarry]:
         """Return the values that are handed on: another run reads them, or an operator behind the last one."""

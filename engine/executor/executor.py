@@ -191,7 +191,7 @@ class Executor:
         if isinstance(feed, (list, tuple)) and len(feed) == 1:
             feed = feed[0]
         expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
-        feed = _known_feed(program, feed or {})
+        feed = _feed_of_program(program, feed or {})
         plan = self.plan = self._plan(program, feed, fetch_names(fetch_list), chosen)
         values = (scope or global_scope()).values.raw
         return plan, plan.inputs.registers(feed, values, few=few and plan.compiled is not None), values
@@ -246,7 +246,7 @@ class Executor:
         return fetched
 
 
-def _known_feed(program: Program, feed: Mapping[str, Any]) -> Mapping[str, Any]:
+def _feed_of_program(program: Program, feed: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the entries of *feed* that are variables of *program*; other names are nobody's."""
     variables = program.global_block().vars
     return feed if feed.keys() <= variables.keys() else {n: v for n, v in feed.items() if n in variables}

@@ -192,7 +192,7 @@ class Judging:
         """
         from .plan import carry
 
-        path = self._judged_code()
+        path = self._code_with_checks()
         regs += [None] * self._more
         try:
             carry(iter(path), regs)
@@ -238,7 +238,7 @@ class Judging:
 
     # -- the code -------------------------------------------------------------------------------------------------
 
-    def _judged_code(self) -> Sequence[Code]:
+    def _code_with_checks(self) -> Sequence[Code]:
         """The plan's own way of running, with judges between its instructions."""
         from .plan import encode
 
@@ -249,7 +249,7 @@ class Judging:
             compiled = self._runs > COMPILED
             if compiled or not self._path:
                 self._path = [encode(i) for i in self._insert_judges(code, compiled)]
-                self._made_of = code if compiled or not any(map(_judging_group, code)) else None
+                self._made_of = code if compiled or not any(map(_checker_of, code)) else None
         return self._path
 
     def _insert_judges(self, path: Sequence[Instruction], compiled: bool) -> Iterator[Instruction]:
@@ -283,7 +283,7 @@ class Judging:
     ) -> Iterator[tuple[Instruction, Collection[int]]]:
         """The instructions, and which of their results they judge themselves, by truth values behind the others."""
         for i in path:
-            judged_of = _judging_group(i)
+            judged_of = _checker_of(i)
             if judged_of is None:
                 yield i, ()
                 continue
@@ -342,7 +342,7 @@ class Judging:
             self._judge(value)
 
 
-def _judging_group(i: Instruction) -> Any:
+def _checker_of(i: Instruction) -> Any:
     """Return the compiler of a group that looks at its numbers; None for an instruction that is no group."""
     return getattr(i.kernel, "judged", None)
 

@@ -143,7 +143,7 @@ class OperatorForm:
         kernel = effects.kernel(op) if op.op.has_effect else None
         if kernel is not None:
             return kernel
-        wanted = _wanted_gradients(op) if op.op.forward is not None else None
+        wanted = _gradient_requests(op) if op.op.forward is not None else None
         try:
             return backend.bind(op.op, op.attrs, wanted, self._read, self._written)
         except Exception as error:  # no shape rule has seen the attributes of a gradient operator from a file
@@ -164,7 +164,7 @@ class OperatorForm:
         return layout + [[] if slot.many else None for slot in op.op.inputs[len(op.inputs) :]]
 
 
-def _wanted_gradients(op: Operator) -> list[list[bool]]:
+def _gradient_requests(op: Operator) -> list[list[bool]]:
     """Return which gradients a gradient operator has to compute."""
     return [[e is not None for e in v] if isinstance(v, tuple) else [v is not None] for v in op.outputs]
 

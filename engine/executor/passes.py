@@ -92,7 +92,7 @@ def release_shapes(
             return x.map(ghost)
         return stand_in(x.shape, x.dtype)
 
-    stand_in = _stand_in if backend.xp is np else partial(_strided_zeros, backend.xp)
+    stand_in = _stand_in if backend.xp is np else partial(_zeros_of_one_element, backend.xp)
     replaced: dict[int, int] = {}
     new = []
     for n, i in enumerate(code):
@@ -106,7 +106,7 @@ def release_shapes(
     return new, size
 
 
-def _strided_zeros(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+def _zeros_of_one_element(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros of that shape that occupy a single element."""
     return xp.broadcast_to(xp.zeros((), dtype), shape)
 
@@ -114,7 +114,7 @@ def _strided_zeros(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 @lru_cache(maxsize=1 << 10)
 def _stand_in(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """The same of NumPy: nobody can write to it, so one serves for all (making it takes 2.5 µs)."""
-    return _strided_zeros(np, shape, dtype)
+    return _zeros_of_one_element(np, shape, dtype)
 
 
 def _only_shapes_after(code: Sequence[Instruction], held: Collection[int]) -> dict[int, list[int]]:

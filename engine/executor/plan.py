@@ -151,7 +151,7 @@ class Plan:
             if isinstance(by, Within):
                 by.judge(self, regs)
                 return
-            asked = getattr(by, "summarised", None)
+            asked = getattr(by, "summary_needs", None)
             judging = self.judge(asked)
             tuning = self.tuning if judging is not None and judging.has_told else None
             if tuning is not None and tuning(_report_steps(by, self.steps(regs))):
@@ -200,7 +200,7 @@ class Plan:
         """The steps for a watcher: with what it *asked* in place of arrays, where the backend can tell that."""
         told: Iterable[Step | Heard] | None = None
         if self.compiled is not None and asked is not None:
-            told = self.compiled.summarised(regs, asked)
+            told = self.compiled.summarise(regs, asked)
         elif judging is not None:
             told = judging.run_watched(regs)
         if told is None:

@@ -76,7 +76,7 @@ def enter(new: Sequence[Block]) -> None:
 
 def leave(program: Program, ops: Iterable[Operator]) -> None:
     """Take the blocks of *ops*, which the program does not hold any more, out of it; the others are numbered anew."""
-    gone = _held_blocks(ops)
+    gone = _blocks_of(ops)
     if not gone:
         return
     program.blocks = [b for b in program.blocks if b not in gone]
@@ -89,7 +89,7 @@ def leave(program: Program, ops: Iterable[Operator]) -> None:
     program.version += 1
 
 
-def _held_blocks(ops: Iterable[Operator]) -> set[Block]:
+def _blocks_of(ops: Iterable[Operator]) -> set[Block]:
     """The blocks that belong to *ops*, and to the operators in them."""
     held: set[Block] = set()
     todo = [op for op in ops if op.op.holds_blocks]
@@ -222,13 +222,13 @@ def _sums(
         if v is None or result is None or v in without:
             continue
         plain = names.grad(v.name)
-        inside = block.vars[plain] if plain in block.vars else _prefixed_gradient(block, plain)
+        inside = block.vars[plain] if plain in block.vars else _last_prefix_gradient(block, plain)
         if inside is not None:
             sums.append((inside, result, v))
     return sums
 
 
-def _prefixed_gradient(block: Block, plain: str) -> Variable | None:
+def _last_prefix_gradient(block: Block, plain: str) -> Variable | None:
     """The gradient with a prefix before its plain name, the last of several; no summand of one."""
     names_ = (n for n in reversed(block.vars) if n.startswith("grad/") and not names.is_part(n))
     return next((block.vars[n] for n in names_ if names.plain(n) == plain), None)

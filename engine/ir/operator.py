@@ -62,7 +62,7 @@ def intern_attrs(op: OpDef, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
     while op.forward is not None:
         op = op.forward
     try:
-        key = (op, tuple(attrs), tuple(map(_typed_key, attrs.values())))
+        key = (op, tuple(attrs), tuple(map(_key_with_type, attrs.values())))
         shared = _interned.get(key)
         return shared if shared is not None else _interned.setdefault(key, SharedAttrs(attrs))
     except TypeError:
@@ -82,7 +82,7 @@ def fill_attrs(op: OpDef, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
     return shared
 
 
-def _typed_key(value: Any) -> Any:
+def _key_with_type(value: Any) -> Any:
     """*value* in a form in which 1, 1.0 and True differ, and 0.0 and -0.0."""
     kind = type(value)
     if kind is str:
@@ -90,7 +90,7 @@ def _typed_key(value: Any) -> Any:
     if kind is tuple:
         if len(value) > LONG:
             raise TypeError("too long to be compared with what others have")
-        return tuple(map(_typed_key, value))
+        return tuple(map(_key_with_type, value))
     if isinstance(value, (bool, int, float)):
         return kind, value if value else str(value)
     return value

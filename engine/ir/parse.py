@@ -354,7 +354,7 @@ _COMMON: dict[str, tuple[Callable[[Any], bool], str]] = {
 _NUMBERED = re.compile(r"(.+)_(\d{1,18})")
 
 
-def _written_before_read(block: Block) -> set[Variable]:
+def _local_variables(block: Block) -> set[Variable]:
     """The variables that an operator writes before any reads them."""
     read: set[Variable] = set()
     computed: set[Variable] = set()
@@ -366,7 +366,7 @@ def _written_before_read(block: Block) -> set[Variable]:
 
 def complete(program: Program) -> None:
     """Fed variables, the counters of unique names, and how often a backward part was appended."""
-    computed = _written_before_read(program.blocks[0])
+    computed = _local_variables(program.blocks[0])
     for v in program.blocks[0].vars.values():
         v.is_data = v not in computed and not v.persistable and not v.is_parameter and v.kind == DENSE
     for v in program.list_vars():

@@ -34,8 +34,8 @@ def prune(program: Program, feeds: Sequence[str], fetches: Sequence[str], *, ski
         new = program.clone(for_test=True)
         block = new.global_block()
         fed = set(feeds)
-        ops = list(block.ops) if skip else _needed_operators(block.ops, fed, fetches)
-        used = set(chain.from_iterable(map(_touched_variables, ops)))
+        ops = list(block.ops) if skip else _operators_between(block.ops, fed, fetches)
+        used = set(chain.from_iterable(map(_operand_variables, ops)))
         for v in block.vars.values():
             v.op = None
         for op in ops:
@@ -68,7 +68,7 @@ def _mark_fed(block: Block, used: Container[Variable], feeds: Sequence[str], fet
         )
 
 
-def _needed_operators(ops: Sequence[Operator], fed: set[str], fetches: Iterable[str]) -> list[Operator]:
+def _operators_between(ops: Sequence[Operator], fed: set[str], fetches: Iterable[str]) -> list[Operator]:
     """The operators that lead from *fed* to *fetches*, in order."""
     needed = set(fetches) - fed
     path = []
@@ -78,7 +78,7 @@ def _needed_operators(ops: Sequence[Operator], fed: set[str], fetches: Iterable[
             continue
         path.append(op)
         if op.sub_blocks:  # a block may leave a variable as it was
-            needed |= {v.name for v in _touched_variables(op)} - fed
+            needed |= {v.name for v in _operand_variables(op)} - fed
         else:
             needed -= written
             needed |= {v.name for v in each(op.inputs)} - fed
@@ -86,7 +86,7 @@ def _needed_operators(ops: Sequence[Operator], fed: set[str], fetches: Iterable[
     return path
 
 
-def _touched_variables(op: Operator) -> Iterable[Variable]:
+def _operand_variables(op: Operator) -> Iterable[Variable]:
     """Yield what the operator reads and writes, in the blocks that it holds too."""
     todo = [op]
     for inner in todo:  # grows while it is walked

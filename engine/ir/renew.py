@@ -91,7 +91,7 @@ def program_variable(v: Variable) -> tuple[Variable, Loop | None]:
     return shown, loop
 
 
-def returning_loop(v: Variable) -> Loop | None:
+def loop_of_result(v: Variable) -> Loop | None:
     """The loop that returned *v*, if one did."""
     return next((loop for new, loop in v.block.program.renewed.values() if new is v), None)
 

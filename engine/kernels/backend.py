@@ -49,7 +49,7 @@ class Compiled(Protocol):
 
     def __call__(self, regs: list[Any]) -> Any: ...
 
-    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Heard] | None:
+    def summarise(self, regs: list[Any], asked: Asked) -> Iterator[Heard] | None:
         """Carry it out and tell of each operator what was asked; None where the steps have to be told one by one."""
 
     def run_noting(self, regs: list[Any], most: int | None) -> Iterator[Noted] | None:

@@ -48,7 +48,7 @@ def probe_without_layers(
         run: the last pass.
         asked: the layers whose calls were asked.
     """
-    learned = _learned_values(run, recorder, model)
+    learned = _parameter_numbers(run, recorder, model)
     found = find_predictions(run, learned)
     moving = downstream(run, learned)
     known = set(map(id, asked))
@@ -119,7 +119,7 @@ def _only_moved(run: Timeline, number: int, alone: set[int]) -> bool:
 _MOVING = frozenset(("reshape2", "squeeze2", "unsqueeze2", "cast", "scale", "flatten_contiguous_range"))
 
 
-def _learned_values(run: Timeline, recorder: Recorder, model: Model) -> set[int]:
+def _parameter_numbers(run: Timeline, recorder: Recorder, model: Model) -> set[int]:
     """The numbers of parameters, frozen ones and running statistics among them."""
     tensors = [*model.parameters(), *getattr(model, "statistics", ())]
     return find_learned(run) | {n for t in tensors if (n := recorder.find_number(t.array)) is not None}
@@ -139,7 +139,7 @@ _STATE = frozenset({"Mean", "Variance", "running_mean", "running_var"})
 def probe_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact]:
     """Yield the facts that the last pass shows by itself, see :func:`find_facts`."""
     if model.computes_while_loading:
-        learned = _learned_values(run, recorder, model)
+        learned = _parameter_numbers(run, recorder, model)
     else:
         learned = {n for n, v in enumerate(run.values) if v.role == "parameter"}
     yield from find_facts(run, learned)

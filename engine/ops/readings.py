@@ -278,7 +278,7 @@ class TapeOps(Ops):
         if op.rule is None:
             return result
         results = result if isinstance(result, tuple) else (result,)
-        outs = [self._traced(r, tape) for r in results]
+        outs = [self._trace(r, tape) for r in results]
         wrt = [v if isinstance(v, TracedValue) and v.tape is tape else None for v in flatten(operands, op.rule.wrt)]
         by_kind = {"in": inner, "out": results}
         args = tuple(None if r.kind == "dout" else by_kind[r.kind][r.place] for r in op.rule.reads)
@@ -291,7 +291,7 @@ class TapeOps(Ops):
         """Return the result of *op* for values that are on no tape."""
         return self._backend.run(op, operands, attrs)
 
-    def _traced(self, result: Any, tape: Tape) -> Any:
+    def _trace(self, result: Any, tape: Tape) -> Any:
         """A result of an operator, traced on *tape*, in the same nesting."""
         if isinstance(result, (list, tuple)):
             return [TracedValue(v, tape, self) for v in result]

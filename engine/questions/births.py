@@ -18,7 +18,7 @@ def mark(view: GraphView, births: Births, notes: Notes) -> GraphView:
     if birth is None:
         return view
     told = f"{birth.kind} in {birth.count} of {birth.total} elements"
-    here = next((n.id for n in view.nodes if _is_born_in(n, birth, births.names)), None) or _entering_tensor(
+    here = next((n.id for n in view.nodes if _is_born_in(n, birth, births.names)), None) or _tensor_into_picture(
         view, birth
     )
     if birth.part == DATA:
@@ -37,7 +37,7 @@ def _is_born_in(node: NodeView, birth: Birth, names: Names) -> bool:
     return node.kind == OP and node.part == birth.part and node.name == names.operator(birth)
 
 
-def _entering_tensor(view: GraphView, birth: Birth) -> str | None:
+def _tensor_into_picture(view: GraphView, birth: Birth) -> str | None:
     """The tensor that brings a birth into the picture which happened outside of it, or before it."""
     place = source.short(birth.loc)
     if birth.part == FORWARD:

@@ -224,7 +224,7 @@ class Diff(Cuts):
         return Debug(params=self.params, no_grad=self.no_grad, feed=self.feed, step=step)
 
     def _resources(self, side: Side, backend: str | None, request: Request) -> Resources:
-        with choice.use_backend(backend or choice.current()), side.requested(request) as loaded:
+        with choice.use_backend(backend or choice.current()), side.open_request(request) as loaded:
             return measure(loaded, self.feed)
 
     def _values(

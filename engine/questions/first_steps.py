@@ -166,7 +166,7 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
             those(mixing.found.values()),
             those(unread.find_cleared),
             those(unread.vain),
-            tuple(_moving_statistics(statistics, tensors, name)),
+            tuple(_find_moving_statistics(statistics, tensors, name)),
             those(schedules.found.values()),
             those(validations.find_measured()),
         )
@@ -187,7 +187,7 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         yield answer
 
 
-def _moving_statistics(
+def _find_moving_statistics(
     statistics: FrozenStatistics, tensors: Mapping[Any, str], named: Callable[[Any], str]
 ) -> Iterator[Moving]:
     """The frozen networks whose statistics move, each with its layers.

@@ -90,7 +90,7 @@ class Flow(Question[Flows]):
 
     def _pairs(self, run: Timeline, model: Model) -> Sequence[tuple[Part, Part, ValueInfluence]]:
         ends = [_part(run, text) for text in self.to] or [_loss(run, model)]
-        starts = [_part(run, text) for text in self.from_] or _given_parts(run, ends)
+        starts = [_part(run, text) for text in self.from_] or _inputs_before(run, ends)
         pairs = [(a, b) for a in starts for b in ends]
         if len(pairs) > _MOST:
             raise CommandError(
@@ -121,7 +121,7 @@ def _loss(run: Timeline, model: Model) -> Part:
     return Part(model.target_name() or run.values[run.loss].name, run.loss, None)
 
 
-def _given_parts(run: Timeline, ends: Sequence[Part]) -> list[Part]:
+def _inputs_before(run: Timeline, ends: Sequence[Part]) -> list[Part]:
     """Return the values that were given and are no parameters, as far as they lead to *ends* or have a name."""
     reached = upstream(run, (e.number for e in ends))
     read = {n for e in run.entries if not e.backward for n in e.inputs}

@@ -85,7 +85,7 @@ class Listening:
     """Listens to both modes while a script runs."""
 
     def __init__(self) -> None:
-        self.tape = TapeCourse(Course(), _named_tensors)
+        self.tape = TapeCourse(Course(), _tensors_by_name)
         self.programs = ProgramCourse(Course())
 
     def __enter__(self) -> Listening:
@@ -135,7 +135,7 @@ def _end(left: Loaded) -> str:
     return "" if left.calls.stopped is None else "; ".join(run_notes.describe_stop(left.calls))
 
 
-def _named_tensors() -> Iterator[tuple[str, Tensor]]:
+def _tensors_by_name() -> Iterator[tuple[str, Tensor]]:
     """Yield the tensors in the user's functions that are running, by name, the innermost first."""
     walk = Walk()
     for names in reversed(frame_names(sys._getframe(1))):

@@ -13,7 +13,7 @@ from ..core.records import dataclass
 from ..kinds.model import Model
 from ..kinds.run_notes import pass_before
 from ..loading import loader, opening
-from ..request.options import taken_out
+from ..request.options import take_options
 from ..request.request import Request
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Question(ABC, Generic[A]):
 
         What kernels run on is chosen around most commands, and no value of theirs.
         """
-        return cls(**taken_out(cls, values))
+        return cls(**take_options(cls, values))
 
     def ask(self, request: Request, notes: Notes = SILENT) -> A:
         """Load a model and answer.

@@ -25,7 +25,7 @@ class Cuts:
     @classmethod
     def take(cls, values: dict[str, Any]) -> Self:
         """Take the options of cuts out of a command's *values*."""
-        return cls(**taken_out(cls, values))
+        return cls(**take_options(cls, values))
 
     @property
     def words(self) -> list[str]:
@@ -33,7 +33,7 @@ class Cuts:
         return [*repeat_option("--no-grad", self.no_grad), *repeat_option("--params", self.params)]
 
 
-def taken_out(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
+def take_options(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
     """Take the options for the fields of a class out of a command's *values*.
 
     Rows of a file that are to be fed are left there for the request: a function of dynamic mode is called with them

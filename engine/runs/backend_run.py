@@ -215,7 +215,7 @@ def time_backend(
     backend.loaded(start, [r for r, value in start.items() if isinstance(value, np.ndarray)])
     for _ in range(runs):
         with np.errstate(all="ignore"):
-            for event in compiled.summarised([*start.values()], Timed()) or ():
+            for event in compiled.summarise([*start.values()], Timed()) or ():
                 assert isinstance(event, Took)
                 yield event
 

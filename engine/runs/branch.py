@@ -154,7 +154,7 @@ class Branch:
         makers = {self.timeline.values[n].maker for n in self._by_value}
         return (makers | self._dropped) - {-1}
 
-    def affected_entries(self) -> Sequence[int]:
+    def entries_after_edits(self) -> Sequence[int]:
         """The entries whose results depend on an edit."""
         return self._changed
 
@@ -186,7 +186,7 @@ class Branch:
 
     def make(self, number: int) -> Any:
         """A value as its operator makes it."""
-        return self._held_value(number) if self.is_ready(number) else self.timeline.store.home(self._compute(number))
+        return self._current_value(number) if self.is_ready(number) else self.timeline.store.home(self._compute(number))
 
     def run(self, entry: Entry) -> None:
         """Make all that an entry makes, unless it is there."""
@@ -208,7 +208,7 @@ class Branch:
             with watch.pause_watchers(), watch.watch(by), np.errstate(all="ignore"), disable_breakpoints():
                 entry.kernel(*operands)
 
-    def _held_value(self, number: int) -> Any:
+    def _current_value(self, number: int) -> Any:
         return self.computed.get(number) if number in self._affected else self.timeline.store.get(number)
 
     def _compute(self, wanted: int) -> Any:
@@ -250,7 +250,7 @@ class Branch:
 
     def _run(self, entry: Entry, fresh: dict[int, Any]) -> None:
         if entry.index in self._dropped:
-            results: Sequence[Any] = [_zeros(self._recorded_value(n)) if n >= 0 else None for _, n in entry.outs]
+            results: Sequence[Any] = [_zeros(self._value_of_run(n)) if n >= 0 else None for _, n in entry.outs]
         elif entry.kernel is None:
             raise FixedError(f"{entry.name} cannot run again: {entry.fixed}.", op=entry.type)
         elif any(self._differs(n, entry.index) for n in entry.needs):
@@ -277,7 +277,7 @@ class Branch:
             why = error.message.removesuffix(".") if isinstance(error, GradtoolError) else str(error)
             raise FixedError(f"{entry.name} does not take other values: {why}.", op=entry.type) from error
 
-    def _recorded_value(self, number: int) -> Any:
+    def _value_of_run(self, number: int) -> Any:
         """The value that the recorded run had."""
         return Branch(self.timeline).make(number) if self.edits else self.make(number)
 
@@ -301,7 +301,7 @@ class Branch:
         edit = self._last_edit(operand, at)
         if edit is not None:
             return edit.array
-        return fresh[operand] if operand in fresh else self._held_value(operand)
+        return fresh[operand] if operand in fresh else self._current_value(operand)
 
 
 def _zeros(value: Any) -> Any:

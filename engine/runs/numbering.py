@@ -149,7 +149,7 @@ class Numbering(KeptValues):
         work, node = self._last, event.node
         assert work is not None
         hooks = self._hooked.pop(id(event), None) or {}
-        arriving = [self._arriving_gradient(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
+        arriving = [self._number_gradient(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
         operands = self._read(node, arriving, event.kept)
         self._compare_kept(event, arriving, operands)
         totals = work.totals
@@ -187,7 +187,7 @@ class Numbering(KeptValues):
             self._store.keep(number, gradient)
             work.totals[place] = work.seeds[place] = number
 
-    def _arriving_gradient(self, work: PassRecord, node: GradNode, index: int, gradient: Any, hooks: Any) -> int | None:
+    def _number_gradient(self, work: PassRecord, node: GradNode, index: int, gradient: Any, hooks: Any) -> int | None:
         if gradient is None:
             return None
         place = (node, index)
@@ -211,7 +211,7 @@ class Numbering(KeptValues):
             return None
         call = None
         if isinstance(retained, PackedValues):
-            call = self._unpacking_call(node, retained)
+            call = self._call_of_pack(node, retained)
             if call is None:
                 return None
         sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(arriving))
@@ -231,15 +231,15 @@ class Numbering(KeptValues):
             if read.kind == "dout":
                 operands.append(gradients(rule.takes_none or read.late))
             else:
-                operands.append(self._retained_value(read, value, call))
+                operands.append(self._saved_value(read, value, call))
         return operands
 
-    def _unpacking_call(self, node: GradNode, packed: PackedValues) -> CallRecord | None:
+    def _call_of_pack(self, node: GradNode, packed: PackedValues) -> CallRecord | None:
         """The call whose operands and results hooks packed, if they are to give these back."""
         call = self._by_key.get(node.key)
         return call if call is not None and call.op is node.op and all(map(_comes_back, packed)) else None
 
-    def _retained_value(self, read: Read, value: Any, call: CallRecord | None) -> Any:
+    def _saved_value(self, read: Read, value: Any, call: CallRecord | None) -> Any:
         """A value that was retained of the forward operator; *call* says which where hooks packed it."""
         if value is None:
             return None

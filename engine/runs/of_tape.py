@@ -64,7 +64,7 @@ def forward(recorder: Recorder, result: Tensor, tensors: Iterable[Tensor] = ()) 
         run.leaves.setdefault(leaf, []).append(number)
     run.gaps += [
         (f"cannot be repeated: {title(n.op.type)} at {source.short(n.loc)}: it computes outside of operators", n.loc)
-        for n in builder.places.outside_nodes()
+        for n in builder.places.user_nodes()
     ]
     return run
 
@@ -123,7 +123,7 @@ class _Builder:
             self.roles[number] = role
 
     def build(self, title: str, failed: BaseException | None, failure: Failure | None) -> Timeline:
-        calls = self._needed_calls()
+        calls = self._calls_behind()
         for call in calls:
             self._forward(call)
         if self.failing is not None:
@@ -161,7 +161,7 @@ class _Builder:
 
     # -- which operators --------------------------------------------------------------------------------------------
 
-    def _needed_calls(self) -> list[CallRecord]:
+    def _calls_behind(self) -> list[CallRecord]:
         """The forward operators that lead to a root or to what backward read, in the order of the run."""
         wanted = {self.recorder.find_number(t.array) for t in self.work.roots}
         if self.failing is not None:

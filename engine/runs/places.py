@@ -66,7 +66,7 @@ class TapeValues:
             own.append(CallRecord(op, {}, operands, outs, node.loc, node.key, THROUGH_NUMPY, node=node))
         return sorted([*calls, *own], key=lambda c: -c.key) if own else calls
 
-    def outside_nodes(self) -> list[GradNode]:
+    def user_nodes(self) -> list[GradNode]:
         """The user's own operators from one of whose arguments no operators lead to a result that somebody reads."""
         maker = {n: c for c in self._recorder.calls for n in flat(c.outs)}
         outside: list[GradNode] = []

@@ -186,7 +186,7 @@ class Recorder(Numbering):
         if isinstance(event.node, LayerNode):
             self._saved[id(event)] = event.node.ctx._saved
         if event.node.hooks is not None:
-            self._hooked[id(event)] = acting_hooks(event.node)
+            self._hooked[id(event)] = active_hooks(event.node)
         if self._store.budget is not None:
             self._wait(event.gradients)
 
@@ -315,7 +315,7 @@ class Recorder(Numbering):
                 self._failure = Failure(call, event.error)
         elif self._depth == 1 and self._last is not None:
             work, node = self._last, event.node
-            arriving = [self._arriving_gradient(work, node, i, g, None) for i, g in enumerate(event.arriving)]
+            arriving = [self._number_gradient(work, node, i, g, None) for i, g in enumerate(event.arriving)]
             outs = [NOBODY if p is None else self._store.new() for p in node.wrt]
             pull = Pull(node, self._read(node, arriving, node.kept), arriving, node.wrt, outs, [])
             work.events.append(pull)
@@ -337,7 +337,7 @@ _NOTED: dict[type, Callable[[Recorder, Any], None]] = {
 }
 
 
-def acting_hooks(node: GradNode) -> dict[int, list[Any]]:
+def active_hooks(node: GradNode) -> dict[int, list[Any]]:
     """The hooks on the results of a node that can change a gradient."""
     acting = {}
     for i, hooks in (node.hooks or {}).items():

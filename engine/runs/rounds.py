@@ -63,7 +63,7 @@ class Rounds(Generic[T]):
             self._over.setdefault(op, []).append(ended)
 
     @property
-    def summarised(self) -> Asked | None:
+    def summary_needs(self) -> Asked | None:
         """Facts needed in place of arrays; within blocks, whose values go in and out of them, arrays."""
         return None if self._open else self._asked
 

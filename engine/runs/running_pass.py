@@ -72,7 +72,7 @@ def _next(recorder: Recorder, work: PassRecord, running: Pass, node: GradNode, h
     targets = [p for p in wrt if p is not None]
     if not targets:
         return []
-    arriving = [_arriving_gradient(recorder, work, node, i, hooked) for i in range(len(node.shapes))]
+    arriving = [_gradient_of_result(recorder, work, node, i, hooked) for i in range(len(node.shapes))]
     outs, sums = [], []
     for place in wrt:
         if place is None:
@@ -90,7 +90,7 @@ def _next(recorder: Recorder, work: PassRecord, running: Pass, node: GradNode, h
     return targets
 
 
-def _arriving_gradient(recorder: Recorder, work: PassRecord, node: GradNode, index: int, hooked: bool) -> int | None:
+def _gradient_of_result(recorder: Recorder, work: PassRecord, node: GradNode, index: int, hooked: bool) -> int | None:
     """The gradient of a result, after its hooks if these are yet to run."""
     place = node, index
     number = work.totals.get(place)

@@ -117,7 +117,7 @@ class _Guard:
     """
 
     def __init__(self) -> None:
-        self.installed = _installed_path()
+        self.installed = _package_path()
         self.importing: set[str] = set()
         self.awaited: dict[str, Callable[[ModuleType], None]] = {}
         self.origins: dict[str, str] = {}
@@ -241,7 +241,7 @@ def _take_modules(top: str) -> dict[str, ModuleType]:
     return {n: sys.modules.pop(n) for n in names}
 
 
-def _installed_path() -> list[str]:
+def _package_path() -> list[str]:
     """``sys.path`` without the current folder, which Python puts there by itself (``-c``, ``-m``, notebooks)."""
     try:
         here = os.getcwd()

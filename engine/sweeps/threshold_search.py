@@ -70,7 +70,7 @@ def has_exploded(row: Mapping[str, Any]) -> bool | None:
 def turnings(rows: Sequence[Mapping[str, Any]]) -> list[Turning]:
     """One for every setting with numbers, and everything that stays the same beside it."""
     names = dict.fromkeys(name for row in rows for name in row["set"])
-    return [turning for name in names if _is_number_in(rows, name) for turning in _turning_points(rows, name)]
+    return [turning for name in names if _is_number_in(rows, name) for turning in _find_thresholds(rows, name)]
 
 
 def number(value: str) -> float | None:
@@ -86,7 +86,7 @@ def _is_number_in(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     return all(number(row["set"][name]) is not None for row in rows)
 
 
-def _turning_points(rows: Sequence[Mapping[str, Any]], name: str) -> list[Turning]:
+def _find_thresholds(rows: Sequence[Mapping[str, Any]], name: str) -> list[Turning]:
     groups: dict[tuple[tuple[str, str], ...], dict[str, list[bool]]] = {}
     for row in rows:
         bad = has_exploded(row)

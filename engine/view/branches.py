@@ -150,7 +150,7 @@ class _Branches:
         self.maker = {n: call for call in self.beside for n in call.writes}
 
     def build(self, loose: Iterable[Tensor]) -> Branched:
-        edges = [*self._tape_edges(), *self._edges_of_calls(), *self._missing_operands()]
+        edges = [*self._tape_edges(), *self._edges_of_calls(), *self._add_operands()]
         for t in loose:
             number = self.journal.number(t)
             if number not in self.id_of:
@@ -258,11 +258,11 @@ class _Branches:
                 continue
             before = lines.setdefault(code, [])
             if before and before[0].loc[0][1] != line:
-                names.update(_assigned_names(before))
+                names.update(_target_names(before))
                 before.clear()
             before.append(call)
         for before in lines.values():
-            names.update(_assigned_names(before))
+            names.update(_target_names(before))
         return names
 
     def _name(self, number: int, t: Tensor | None) -> str:
@@ -276,9 +276,9 @@ class _Branches:
             return _result(self.call_names[maker.time], maker, number)
         if number in self.writers:
             return _result(self.op_names[self.writers[number]], self._makers[number], number)
-        return self._assigned_name(number, t)
+        return self._target_name(number, t)
 
-    def _assigned_name(self, number: int, t: Tensor | None) -> str:
+    def _target_name(self, number: int, t: Tensor | None) -> str:
         """Return the name that the line gives to a value it made; empty where it makes more than that."""
         maker = self._makers.get(number)
         if maker is None:
@@ -333,7 +333,7 @@ class _Branches:
                     tensor = self._tensor(number)
                     yield EdgeView(self.call_ids[call.time], tensor, tensor, f"Out{i}" if i else "Out")
 
-    def _missing_operands(self) -> Iterator[EdgeView]:
+    def _add_operands(self) -> Iterator[EdgeView]:
         """Yield edges of operands that recorded operators read, that backward does not need and that the tape frees."""
         for here, call in self.recorded.items():
             if call is None:
@@ -359,7 +359,7 @@ def _reads(call: Call) -> Iterator[tuple[str, int]]:
             yield slot, number
 
 
-def _assigned_names(calls: Sequence[Call]) -> Iterator[tuple[int, str]]:
+def _target_names(calls: Sequence[Call]) -> Iterator[tuple[int, str]]:
     """The numbers of what a line made, with the names that it gives."""
     targets = assigned_names.targets(calls[0].loc)
     if len(targets) == 1:

@@ -173,7 +173,7 @@ class _ProgramBuilder:
 
     def _edges(self) -> tuple[list[EdgeView], list[int]]:
         """The edges, and the positions of source, target and tensor of each in a row."""
-        ids, at, shown = self.ids, self.at, self._shown_tensors()
+        ids, at, shown = self.ids, self.at, self._tensors_in_picture()
         writer: dict[Variable, int] = {}
         edges: list[EdgeView] = []
         ends: list[int] = []
@@ -197,7 +197,7 @@ class _ProgramBuilder:
                     edges.append(EdgeView(name, ids[tensor], ids[tensor], slot))
         return edges, ends
 
-    def _shown_tensors(self) -> set[Variable]:
+    def _tensors_in_picture(self) -> set[Variable]:
         """Tensors that are more than what one operator tells another: they stand in the picture themselves."""
         return {v for v in self.variables if self.roles[v] != "temporary"} | (self.written ^ self.read)
 

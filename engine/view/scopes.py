@@ -52,7 +52,7 @@ def _nearest(calls: Iterable[Call], direction: int, holders: Collection[str]) ->
         if neighbour is not None and (line - neighbour[1]) * direction < 0:
             neighbour = None
         if layer:
-            neighbour = (layer if layer in holders else enclosing_layer(layer), line)
+            neighbour = (layer if layer in holders else parent_layer(layer), line)
         if neighbour is None:
             last.pop(function, None)
             layers.append(None)
@@ -73,7 +73,7 @@ def _function(code: CodeType) -> Function:
     return code.co_filename, code.co_qualname.partition(".<locals>")[0]
 
 
-def enclosing_layer(layer: str) -> str:
+def parent_layer(layer: str) -> str:
     """The layer whose ``forward`` calls *layer*: ``blocks.0`` for ``blocks.0.mlp``, also for ``blocks.0.parts.1``."""
     outer, _, name = layer.rpartition(".")
     return outer.rpartition(".")[0] if name.isdecimal() else outer

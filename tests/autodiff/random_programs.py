@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from gradtool import paddle
-from gradtool.engine.executor.lower import _wanted_gradients
+from gradtool.engine.executor.lower import _gradient_requests
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
@@ -347,7 +347,7 @@ def on_arrays(op: Operator, operands: Sequence[Any]) -> Sequence[Any]:
     """The results of one operator, by its kernel."""
     attrs = {n: op.attrs[n] for n in op.op.kernel_attrs}
     if op.op.forward is not None:
-        attrs["wanted"] = _wanted_gradients(op)
+        attrs["wanted"] = _gradient_requests(op)
     result = op.op.kernel(NUMPY, *operands, **attrs)
     results = list(result) if len(op.outputs) > 1 else [result]
     return [_arrays(r) for r in results]

@@ -33,14 +33,14 @@ RUNS = judging.COMPILED + 3
 class StepByStep(Hunt):
     """The same search, which asks for every step."""
 
-    summarised = None
+    summary_needs = None
 
 
 class Heard:
     """Keeps what is told."""
 
     def __init__(self, asked: InOrder) -> None:
-        self.summarised = asked
+        self.summary_needs = asked
         self.told: list[Any] = []
 
     def __call__(self, event: Any) -> None:

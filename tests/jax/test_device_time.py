@@ -17,7 +17,7 @@ from gradtool import paddle
 from gradtool.engine.answers.profile import BESIDE, ProfileStory
 from gradtool.engine.core.errors import BackendError
 from gradtool.engine.kernels.jax.loop_rounds import turns
-from gradtool.engine.kernels.jax.recording import Moment, alone, record, running_time
+from gradtool.engine.kernels.jax.recording import Moment, alone, busy_time, record
 from gradtool.engine.kernels.jax.scopes import path
 from gradtool.engine.kernels.jax.shares import shares
 from gradtool.paddle import static
@@ -100,8 +100,8 @@ def test_what_runs_within_something_is_not_counted_twice() -> None:
     ]
     times = {m.name: time for m, time in alone(line)}
     assert times == {"while": 2, "add": 2, "inner": 1, "mul": 5, "exp": 2, "late": 4}
-    assert running_time(line, 0, 20) == 16
-    assert running_time(line, 3, 13) == 8
+    assert busy_time(line, 0, 20) == 16
+    assert busy_time(line, 3, 13) == 8
 
 
 def _dense(x: Any) -> Any:

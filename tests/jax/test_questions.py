@@ -247,7 +247,7 @@ def test_an_answer_about_as_many_rounds_is_the_same_event(stepped: list[range]) 
         def hear(event: Any) -> None:
             heard.append(event)
 
-        hear.summarised = InOrder()  # type: ignore[attr-defined]
+        hear.summary_needs = InOrder()  # type: ignore[attr-defined]
         with watch.watch(hear):
             for _ in range(2):
                 executor.run(static.default_main_program(), feed=feed, fetch_list=[loss, *gradients])

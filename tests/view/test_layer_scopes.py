@@ -10,7 +10,7 @@ from gradtool import paddle
 from gradtool.engine.core.source import Location
 from gradtool.engine.view import from_program, from_tape
 from gradtool.engine.view.graph import FORWARD, OP, GraphView
-from gradtool.engine.view.scopes import enclosing_layer, fill_layers
+from gradtool.engine.view.scopes import fill_layers, parent_layer
 
 F = paddle.nn.functional
 
@@ -106,4 +106,4 @@ def test_a_layer_that_holds_others_reads_its_own_parameter_in_its_own_forward() 
     ("layer", "outer"), [("a", ""), ("a.b", "a"), ("a.0", ""), ("a.0.b", "a.0"), ("a.0.b.1", "a.0"), ("0.1", "")]
 )
 def test_the_layer_around_a_layer(layer: str, outer: str) -> None:
-    assert enclosing_layer(layer) == outer
+    assert parent_layer(layer) == outer

@@ -207,7 +207,7 @@ def catch_message(session: Session, kind: str, limit: float, entry: Entry) -> st
     it is what was there before the run, such as data or a weight, and this is the first entry to read it.
     """
     if kind == "none":
-        return _missing_gradient(session, entry)
+        return _gradient_gap(session, entry)
     fault = ""
     for _, number in entry.outs:
         if number >= 0:
@@ -263,7 +263,7 @@ def wrong(value: Any, kind: str, limit: float) -> str:
     return "inf" if magnitudes.INF in wrong else ""
 
 
-def _missing_gradient(session: Session, entry: Entry) -> str:
+def _gradient_gap(session: Session, entry: Entry) -> str:
     """``none`` if a gradient operator passes nothing on to something that wants a gradient."""
     if not entry.backward or entry.pair < 0:
         return ""

@@ -108,18 +108,18 @@ def _cell_source(source: str, own: set[str]) -> str:
     """
     line = source.strip()
     if "\n" in line or line.endswith(("?", "\\")):
-        own.update(_assigned_names(line))
+        own.update(_target_names(line))
         return f"%%g\n{source}"
     word = line.split(None, 1)[0] if line else ""
     command = None if word in own else verbs.split(line)
     if command is not None:
         verb, rest = command
         return f"%g{verb.name} {rest}".rstrip()
-    own.update(_assigned_names(line.removeprefix("!").lstrip()))
+    own.update(_target_names(line.removeprefix("!").lstrip()))
     return f"%g {line}"
 
 
-def _assigned_names(python: str) -> Iterator[str]:
+def _target_names(python: str) -> Iterator[str]:
     with suppress(SyntaxError, ValueError):
         for node in ast.walk(ast.parse(python)):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

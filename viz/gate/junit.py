@@ -35,14 +35,14 @@ def _suite(report: Report, model: str) -> ET.Element:
     for f in findings:
         suite.append(_case(report, f))
     for s in suppressed:
-        suite.append(_skipped_case(report, s))
+        suite.append(_skip_case(report, s))
     for rule in clean:
         ET.SubElement(suite, "testcase", classname=printable(model), name=f"{rule.code} {rule.name}")
     return suite
 
 
 def _case(report: Report, finding: Finding) -> ET.Element:
-    case = _named_case(report, finding)
+    case = _open_case(report, finding)
     spot = finding.spot
     lines = [] if spot is None else [f"{spot.relative_path(report.root)}:{spot.line}:{spot.column}", spot.text]
     lines += [*finding.explanation, *([f"try {finding.advice}"] if finding.advice else [])]
@@ -55,15 +55,15 @@ def _case(report: Report, finding: Finding) -> ET.Element:
     return case
 
 
-def _skipped_case(report: Report, suppressed: Suppressed) -> ET.Element:
-    case = _named_case(report, suppressed.finding)
+def _skip_case(report: Report, suppressed: Suppressed) -> ET.Element:
+    case = _open_case(report, suppressed.finding)
     where = {IN_SOURCE: "waived", EXTERNAL: "in the baseline"}[suppressed.kind]
     said = f"{where}: {suppressed.reason}" if suppressed.reason else where
     ET.SubElement(case, "skipped", message=printable(f"{said}: {suppressed.finding.message}"))
     return case
 
 
-def _named_case(report: Report, finding: Finding) -> ET.Element:
+def _open_case(report: Report, finding: Finding) -> ET.Element:
     """A case without an outcome, at the line of the finding."""
     name = f"{finding.code} {finding.rule} {finding.subject}".rstrip()
     case = ET.Element("testcase", classname=printable(finding.model), name=printable(name))

@@ -53,7 +53,7 @@ class _BackwardCells:
         pair = self.drawn.pair[ops]
         columns = self._columns(pair)
         apart = np.flatnonzero(pair < 0)
-        written = self._written_tensors(ops[apart])
+        written = self._output_tensors(ops[apart])
         for at, original in self._originals(apart, written):
             columns[at], pair[at] = IN_RECOMPUTED, original
         for at, beside in self._seed_pairs(apart, written):
@@ -107,7 +107,7 @@ class _BackwardCells:
                 last = of
         return np.array(columns, dtype=np.int64)
 
-    def _written_tensors(self, ops: Ints) -> list[list[int]]:
+    def _output_tensors(self, ops: Ints) -> list[list[int]]:
         """The tensors that each of these operators writes, as positions in the view."""
         d = self.drawn
         at = np.full(len(d.nodes), -1, dtype=np.int64)

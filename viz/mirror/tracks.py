@@ -88,7 +88,7 @@ def find_ways(cells: Cells, net: Ints, flows: Bools) -> Ways:
     lo = np.maximum(left[a] + 1, left[b] + 1)
     hi = np.minimum(right[a], right[b])
     one = lo <= hi
-    wish = _preferred_streets(cells, flows)
+    wish = _choose_streets(cells, flows)
     kind[one] = STREET
     street[one] = np.clip(wish, lo, hi)[one]
     far = ~one
@@ -145,7 +145,7 @@ def _neighbours(band: Ints, place: Ints, end: int) -> tuple[Ints, Ints]:
     return before[at], after[at]
 
 
-def _preferred_streets(cells: Cells, flows: Bools) -> Ints:
+def _choose_streets(cells: Cells, flows: Bools) -> Ints:
     """The street that an edge would like: past its own column on the outer side, else between the two columns."""
     a, b = cells.drawn.source, cells.drawn.target
     ca, cb = cells.lane[a], cells.lane[b]

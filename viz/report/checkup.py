@@ -46,7 +46,7 @@ def view(told: Findings, request: Request) -> View:
         _headline(told, found),
         *_error_lines(told, found),
         "",
-        *_finding_lines(found, words),
+        *_lines_of_findings(found, words),
     ]
     if isinstance(table, GradientTable):
         blocks += [
@@ -151,7 +151,7 @@ def _error_lines(told: Findings, found: Sequence[Finding]) -> Iterator[str]:
         yield f"   below is what ran{loss}: {findings}"
 
 
-def _finding_lines(found: Sequence[Finding], words: Sequence[str]) -> Iterator[str]:
+def _lines_of_findings(found: Sequence[Finding], words: Sequence[str]) -> Iterator[str]:
     """Each finding with its command; those that a screen does not hold are counted."""
     for i, finding in enumerate(found[:MOST_PROBLEMS], 1):
         yield "\n".join([f"{i}  {_head(finding)}", *(f"   {line}" for line in _detail_lines(finding, words)), ""])

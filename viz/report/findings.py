@@ -404,7 +404,7 @@ def _add_known(
     told: Findings, model: Model, table: GradientTable | None, known: Evidence, inquiry: Inquiry
 ) -> list[Location]:
     """Add the sizes and births of a run that was watched, and return where numbers that are not finite are born."""
-    about = _about_with_words(model, inquiry)
+    about = _about(model, inquiry)
     told.value = _value(model, table)
     if table is None:
         told.refused["stats"] = told.refused["backward"]
@@ -461,7 +461,7 @@ def _find_after_run(
 
 def _sizes(told: Findings, model: Model, gatherer: Gatherer, arrived: Any, inquiry: Inquiry) -> None:
     sizes = Stats(histogram=True).read_sizes(model, gatherer, arrived, told.verdicts)
-    told.answers["stats"] = replace(sizes, about=_about_with_words(model, inquiry))
+    told.answers["stats"] = replace(sizes, about=_about(model, inquiry))
 
 
 def _births(
@@ -469,9 +469,9 @@ def _births(
 ) -> list[Location]:
     story = search.hunt.story([*search.coverage.find_missing(), *unchecked])
     names = model.names() if model.has_graph else Names()
-    told.answers["nan"] = Births(_about_with_words(model, inquiry), story, names, search.number)
+    told.answers["nan"] = Births(_about(model, inquiry), story, names, search.number)
     return [b.loc for b in story.births]
 
 
-def _about_with_words(model: Model, inquiry: Inquiry) -> About:
+def _about(model: Model, inquiry: Inquiry) -> About:
     return replace(model.about, words=[*model.words, *inquiry.words])

@@ -67,7 +67,7 @@ def document(
         _answer("backward", findings),
         _picture(findings, words),
         _answer("stats", findings),
-        *_training_sections(findings),
+        *_sections_over_time(findings),
         _answer("nan", findings),
         _source(findings, places, words),
     ]
@@ -145,7 +145,7 @@ def _blocks(answer: View) -> list[Block]:
     return [*blocks, Commands(tuple(answer.next))]
 
 
-def _training_sections(findings: Findings) -> Iterator[Section]:
+def _sections_over_time(findings: Findings) -> Iterator[Section]:
     """The heat map of a training, if the model is one, and its numbers."""
     answer = findings.answers.get("over-time")
     if not isinstance(answer, Training):

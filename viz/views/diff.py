@@ -180,14 +180,14 @@ def _values_data(values: Divergence, number: int | None) -> dict[str, Any]:
         "differing": len(values.partings),
         "unmatched": values.unmatched,
         "unknown": values.unknown,
-        "first": [_parting_data(p) for p in values.first],
+        "first": [_data_of_parting(p) for p in values.first],
         "gradients": [
             {"name": name, "relative": None if far is None else finite(far)} for name, far in values.gradients.items()
         ],
     }
 
 
-def _parting_data(p: Parting) -> dict[str, Any]:
+def _data_of_parting(p: Parting) -> dict[str, Any]:
     return {
         "before": p.before,
         "after": p.after,

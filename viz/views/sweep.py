@@ -229,10 +229,10 @@ def _settings(answer: Swept) -> Iterator[str]:
         if len(answer.axes.models) > 1:
             others.insert(0, turning.others["model"])
         where = f" at {', '.join(others)}" if others else ""
-        yield f"{turning.setting}{where}: {turning_note(turning)}"
+        yield f"{turning.setting}{where}: {threshold_note(turning)}"
 
 
-def turning_note(turning: Turning) -> str:
+def threshold_note(turning: Turning) -> str:
     """Return a sentence about where along a setting gradients explode."""
     values, at, last = turning.values, turning.start, len(turning.values) - 1
     if not turning.where:

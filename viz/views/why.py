@@ -72,7 +72,7 @@ def answer_lines(answers: Sequence[Answer], chosen: bool) -> list[str]:
     if len(singly) > _WHOLE:
         lines += [*_fold_lines(singly[_WHOLE:]), ""]
     if frozen:
-        lines += [_frozen_lines(frozen), ""]
+        lines += [_lines_of_frozen(frozen), ""]
     return lines
 
 
@@ -89,7 +89,7 @@ def _fold_lines(answers: Sequence[Answer]) -> list[str]:
     return [more, *(f"  {label}: {fold_names(of)}" for label, of in names.items())]
 
 
-def _frozen_lines(answers: Sequence[Answer]) -> str:
+def _lines_of_frozen(answers: Sequence[Answer]) -> str:
     """Nothing is wrong with these: they share a few lines."""
     lines = []
     for a in answers:

@@ -30,7 +30,7 @@ class _Count:
     number: int = 0
     _seen: set[Any] = field(default_factory=set)
 
-    def come(self, who: Any) -> None:
+    def count_arrival(self, who: Any) -> None:
         """Note that somebody comes."""
         if who in self._seen:
             self.number += 1
@@ -109,11 +109,11 @@ class Growth:
             self._born.append(weakref.ref(event.node))
         elif kind is watch.Updating:
             self._end()
-            self._updates.come((*map(id, event.tensors[:1]), len(event.tensors)))
+            self._updates.count_arrival((*map(id, event.tensors[:1]), len(event.tensors)))
             self._steps.append(self._updates.number)
         elif kind is watch.Filled:
             self.has_passed = True
-            self._passes.come(source.file_and_line(source.here()))
+            self._passes.count_arrival(source.file_and_line(source.here()))
             self._end()
 
     def _note_results(self, results: Iterable[Any]) -> None:

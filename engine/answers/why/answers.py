@@ -168,9 +168,9 @@ class Answer(Result):
             package = source.package_place(self.location)
             lines += [f"  inside {package}"] if package else []
         lines += [f"  {s}" for s in (*self.said, *self.further)]
-        return [*lines, *(f"  {part}" for part in self.parts), *self._closing_lines()]
+        return [*lines, *(f"  {part}" for part in self.parts), *self._advice_lines()]
 
-    def _closing_lines(self) -> list[str]:
+    def _advice_lines(self) -> list[str]:
         """Return the lines below the explanation: what to do, and other tensors with the same verdict."""
         lines: list[str] = []
         if self.advice:

@@ -262,7 +262,7 @@ class Case(ABC, Generic[V, C]):
 
     def _advice(self, verdict: Verdict, cut: Cut[V, C]) -> str:
         if cut.enclosure is not None:
-            return cut.enclosure.advice(self.reasons.flow.known_name)
+            return cut.enclosure.advice(self.reasons.flow.name_or_empty)
         refusal = self.reasons.flow.refusal(cut)
         if refusal is not None:
             return refusal.advice

@@ -157,7 +157,7 @@ class JournalFlow(CallFlow[int, Call]):
         maker = self.maker.get(value)
         return maker.type if maker is not None else "a constant"
 
-    def known_name(self, value: int) -> str:
+    def name_or_empty(self, value: int) -> str:
         named = self.names.get(value)
         return "" if named is None else named.shown
 

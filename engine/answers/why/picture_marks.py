@@ -72,7 +72,7 @@ class _Marking(Generic[V, C]):
         self._behind: dict[str, str] = {}
 
     @cached_property
-    def incoming(self) -> dict[str, list[EdgeView]]:
+    def operands_by_id(self) -> dict[str, list[EdgeView]]:
         """Return what forward operators read, by their ids."""
         incoming: dict[str, list[EdgeView]] = {}
         for e in self.forward:
@@ -152,7 +152,7 @@ class _Marking(Generic[V, C]):
             if not asks or not self.reasons.flow.passes_stops_on(cut.call):  # type: ignore[arg-type]
                 break
             way.append(edge.source)
-            inner = next((e for e in self.incoming.get(edge.source, ()) if e.source in carrying), None)
+            inner = next((e for e in self.operands_by_id.get(edge.source, ()) if e.source in carrying), None)
             before = None if inner is None else self.value(inner)
             if inner is None or before is None or before in self.reasons.reached:
                 break

@@ -97,7 +97,7 @@ class CallFlow(ABC, Generic[V, C]):
     def name(self, value: V) -> str:
         """Return the name that people have for the value."""
 
-    def known_name(self, value: V) -> str:
+    def name_or_empty(self, value: V) -> str:
         """Return the name that people gave to the value, or an empty string."""
         return self.name(value)
 

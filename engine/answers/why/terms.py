@@ -195,7 +195,7 @@ class Terms(Generic[V, C]):
         flow, todo = self._reasons.flow, value
         for _ in range(4):
             made = self._maker.get(todo)
-            name = flow.known_name(todo)
+            name = flow.name_or_empty(todo)
             if name or made is None:
                 return name or flow.name(value)
             before = [v for v in made[1] if v is not None and v in self._holds]

@@ -149,7 +149,7 @@ class PirReader(Entries):
 
     def write_in_place(self, block: Block, entry: Any) -> None:
         """Have whoever reads the operand of an operator that writes in place read what it wrote."""
-        target, makes = self.written_operand(entry), self.makes(entry)
+        target, makes = self.in_place_operand(entry), self.makes(entry)
         if not target or not makes:
             return
         before, after = self.value(target), self.value(makes[0])

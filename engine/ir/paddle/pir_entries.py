@@ -107,7 +107,7 @@ class Entries:
         results = entry.get("O", []) if isinstance(entry, dict) else None
         return [self.take(result, "%", int) for result in (results if isinstance(results, list) else [results])]
 
-    def written_operand(self, entry: Any) -> int:
+    def in_place_operand(self, entry: Any) -> int:
         """The operand that an operator writes in place; 0 where it does not."""
         name, reads = self.name_of(entry), self.reads(entry)
         place = _TARGETS.get(name, 0)
@@ -117,7 +117,7 @@ class Entries:
 
     def all_makes(self, entry: Any) -> list[int]:
         """Return what an operator makes or writes in place."""
-        target = self.written_operand(entry)
+        target = self.in_place_operand(entry)
         return [*self.makes(entry), target] if target else self.makes(entry)
 
     def all_reads(self, entry: Any) -> list[int]:

@@ -34,7 +34,7 @@ def keep_before(reader: PirReader, block: Block, entry: Any) -> None:
     if "regions" not in entry:
         return
     for inner in reader.inner_operations(entry):
-        target = reader.written_operand(inner)
+        target = reader.in_place_operand(inner)
         value = reader.values.get(target)
         if value is None or value.many is not None or (value.variable is None and value.constant is None):
             continue

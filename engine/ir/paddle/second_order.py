@@ -35,16 +35,16 @@ def decompose(op: Operator, called: FreshNames) -> tuple[list[Operator], list[Va
     listed = [*op.inputs, *([() if s.many else None for s in op.op.inputs[len(op.inputs) :]])]
     operands = [as_list(each_of(lambda v: OperatorPart(v, parts), v)) for v in listed]
     try:
-        gradients = of.rule(parts, operands, [_wanted_results(v) for v in op.outputs], op.attrs)
+        gradients = of.rule(parts, operands, [_result_requests(v) for v in op.outputs], op.attrs)
     except GradtoolError as error:  # of a shape that is not known, or a type
         raise NotInPaddle(f"{op.type} ({error.message.removesuffix('.')})") from None
     for out, group in zip(op.outputs, gradients, strict=True):
         for v, part in _pairs(out, group):
             _assign(parts, part, v)
-    return _needed_operators(op, parts)
+    return _operators_behind(op, parts)
 
 
-def _wanted_results(output: Any) -> list[bool]:
+def _result_requests(output: Any) -> list[bool]:
     return [v is not None for v in output] if isinstance(output, tuple) else [output is not None]
 
 
@@ -66,7 +66,7 @@ def _assign(parts: Parts, part: OperatorPart, v: Variable) -> None:
     parts.ops.append(copy)
 
 
-def _needed_operators(op: Operator, parts: Parts) -> tuple[list[Operator], list[Variable]]:
+def _operators_behind(op: Operator, parts: Parts) -> tuple[list[Operator], list[Variable]]:
     """Return the operators that lead to the results of *op*: a rule is read with the operator that it differentiates,
     which may not.
     """

@@ -90,7 +90,7 @@ def _read(attrs: Any, specs: Any) -> Kernel:
         value = lax.dynamic_index_in_dim(array.buffer, place, 0, keepdims=False)
         if x_w is not None:
             return jnp.where(there, value, jnp.zeros_like(value))
-        refuse(~there, _missing_place_error, place, array.length)
+        refuse(~there, _place_error, place, array.length)
         return value
 
     return kernel
@@ -104,7 +104,7 @@ def _first(array: Any) -> Any:
     return next(iter(array.entries.values()))
 
 
-def _missing_place_error(place: Any, length: Any) -> Exception:
+def _place_error(place: Any, length: Any) -> Exception:
     there = f"it has {length} places" if place >= length else "nothing was written there"
     return ExecutionError(f"read_from_array: I asks for place {place} of the array, but {there}")
 

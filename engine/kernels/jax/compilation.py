@@ -101,7 +101,7 @@ class Compilation:
             else:
                 yield given
 
-    def summarised(self, regs: list[Any], asked: Asked) -> Iterator[Heard] | None:
+    def summarise(self, regs: list[Any], asked: Asked) -> Iterator[Heard] | None:
         """Carry out the plan and tell a watcher what it asked; see :mod:`.watcher_requests`."""
         if tracing.get() or self.mesh is not None:
             return None

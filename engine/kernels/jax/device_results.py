@@ -37,7 +37,7 @@ class Holding(Compilation):
         super().__init__(plan, lambda i, inputs, outputs: _part_result(i, inputs, outputs, lambda r: False))
         self._question = asked
         self._everyone = [*_operators(plan)]
-        self._stay = self._kept_registers(plan, ())
+        self._stay = self._register_needs(plan, ())
         self._read = {r for i in plan.instructions for r in i.ins} - {r for i in plan.instructions for r in i.outs}
         self.has_blocks = any(op.sub_blocks for op in self._everyone)
         # What has an effect must not come twice, so it is not tried out.
@@ -95,9 +95,9 @@ class Holding(Compilation):
     def _round_reader(self, body: Any) -> _AtRun:
         frames = () if body.leaving is None else body.leaving.registers
         handed_on = {*frames, *(c.end for c in body.carried)}
-        return _AtRun(self._kept_registers(body.plan, handed_on))
+        return _AtRun(self._register_needs(body.plan, handed_on))
 
-    def _kept_registers(self, plan: Any, handed_on: Collection[int | None]) -> set[int]:
+    def _register_needs(self, plan: Any, handed_on: Collection[int | None]) -> set[int]:
         """The registers whose values are needed.
 
         Args:

@@ -113,7 +113,7 @@ def alone(line: Sequence[Moment]) -> Iterator[tuple[Moment, float]]:
     yield from reversed(around)
 
 
-def running_time(moments: Iterable[Moment], start: float, stop: float) -> float:
+def busy_time(moments: Iterable[Moment], start: float, stop: float) -> float:
     """For how long between *start* and *stop* any of them ran."""
     total, reached = 0.0, start
     for moment in sorted(moments):

@@ -21,7 +21,7 @@ from .compilation import Compilation
 from .loop_rounds import Turns, turns
 from .part import HostedPart, PlanPart, Seen, TracedPart
 from .pytrees import LateRefusal
-from .recording import Moment, Recording, alone, instruction, record, running_time
+from .recording import Moment, Recording, alone, busy_time, instruction, record
 from .scopes import Path
 from .shares import Share, shares
 
@@ -76,14 +76,14 @@ class Timing(Compilation):
             spent.owned[(int(moment.name),)] = {(): moment.stop - moment.start}
         ran = [*recording.hosted, *(m for line in recording.lines for m in line)]
         elapsed = recording.stop - recording.start
-        spent.beside[WAITING] = elapsed - running_time(ran, recording.start, recording.stop)
+        spent.beside[WAITING] = elapsed - busy_time(ran, recording.start, recording.stop)
         compiled = {n for part in parts if isinstance(part, TimedPart) for n in part.span}
         nbytes = dict(hosted)
         for part in parts:
             if isinstance(part, TimedPart):
                 nbytes.update({(n,): size for n, size in part.nbytes.items()})
         operators = [
-            Spent(op, around, 1e-9 * seconds, nbytes[at] if at in nbytes else _declared_bytes(op), rounds)
+            Spent(op, around, 1e-9 * seconds, nbytes[at] if at in nbytes else _bytes_of_specs(op), rounds)
             for at, op, around in _operators(self.plan)
             if not around or at[0] in compiled
             for rounds, seconds in spent.times(at)
@@ -217,7 +217,7 @@ def _nbytes(value: Any) -> int:
     return sum(int(leaf.nbytes) for leaf in jax.tree_util.tree_leaves(value) if hasattr(leaf, "nbytes"))
 
 
-def _declared_bytes(op: Any) -> int:
+def _bytes_of_specs(op: Any) -> int:
     """The bytes that an operator in a block gives, by the specs of its variables."""
     specs = [v.spec for v in op.output_variables() if v is not None]
     return sum(s.count * s.dtype.numpy.itemsize for s in specs if s.known)

@@ -243,7 +243,7 @@ class _Pass:
         assert sight is not None
         try:
             given = trace_members(instruction, sight, group.values)
-            before = self._needed_nodes(group, index)
+            before = self._nodes_to_compute(group, index)
             after = [v.node for v in given.values() if v is not None]
             if not self.parts and any(v is not None and v.gaps for v in given.values()):
                 return False
@@ -271,7 +271,7 @@ class _Pass:
         self.home.update(dict.fromkeys((r for r in given), group.number))
         return True
 
-    def _needed_nodes(self, group: _Open, index: int) -> list[GroupValue]:
+    def _nodes_to_compute(self, group: _Open, index: int) -> list[GroupValue]:
         """Return what *group* has to compute, whatever follows that instruction; only the group reads the others."""
         members = {*group.members, index}
         return [

@@ -32,18 +32,18 @@ def mend(model: ProgramModel, answer: Answer) -> None:
     _release(program, v)
 
 
-def _ordered_operators(block: Block) -> Iterator[Operator]:
+def _operators_in_order(block: Block) -> Iterator[Operator]:
     """The operators of *block*; those in blocks come before the operator that holds these."""
     for op in block.ops:
         for inner in op.sub_blocks:
-            yield from _ordered_operators(inner)
+            yield from _operators_in_order(inner)
         yield op
 
 
 def _release(program: Program, start: Variable) -> None:
     """Let gradients through what stopped them only because *start* did."""
     released = {start}
-    for op in _ordered_operators(program.global_block()):
+    for op in _operators_in_order(program.global_block()):
         read = list(each(op.inputs))
         if op.op.differentiable and released.intersection(read) and all(v.stop_gradient or v in released for v in read):
             for v in each(op.outputs):

@@ -48,7 +48,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     if left.loss is not None:
         loss = left.loss
     elif request.objective.loss is not None:
-        loss = _requested_loss(request.objective.loss, named, every)
+        loss = _loss_by_name(request.objective.loss, named, every)
     elif appended is not None and not is_returned:
         loss = appended.loss
     elif is_returned:
@@ -74,7 +74,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
         feed_from,
         strip_backward(program, [loss] if loss is not None else []),
         left.namespace,
-        [*(c for c in left.calls.appended if c.loss is loss and c is not appended), *_requested_calls(appended, loss)],
+        [*(c for c in left.calls.appended if c.loss is loss and c is not appended), *_calls_of_loss(appended, loss)],
         request.words(),
         request.run.seed,
         left.live,
@@ -84,7 +84,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     )
 
 
-def _requested_calls(call: PassCall | None, loss: Variable | None) -> list[PassCall]:
+def _calls_of_loss(call: PassCall | None, loss: Variable | None) -> list[PassCall]:
     """The call that is asked about, if it is one of this loss."""
     return [call] if call is not None and call.loss is loss else []
 
@@ -159,7 +159,7 @@ def _python_name(v: Variable, named: Mapping[str, Variable]) -> str:
     return next((n for n, other in named.items() if other is v), v.name)
 
 
-def _requested_loss(name: str, named: Mapping[str, Variable], programs: Iterable[Program]) -> Variable:
+def _loss_by_name(name: str, named: Mapping[str, Variable], programs: Iterable[Program]) -> Variable:
     if name in named:
         return named[name]
     tensors = {n: v for p in programs for n, v in p.global_block().vars.items()}
@@ -199,7 +199,7 @@ def _choose(
             return likely
         candidates = _scalars(chain.from_iterable(_program_variables(p).items() for p in programs))
     candidates = _distinct(candidates)
-    loss = _marked_loss(candidates)
+    loss = _loss_of_backward_part(candidates)
     if loss is None:
         loss = next(_usual(candidates), None)
     if loss is not None:
@@ -236,7 +236,7 @@ def _likely(named: Mapping[str, Variable], left: Loaded) -> Variable | None:
     return likely[0] if likely and likely[0].op is not None else None
 
 
-def _marked_loss(candidates: Mapping[str, Variable]) -> Variable | None:
+def _loss_of_backward_part(candidates: Mapping[str, Variable]) -> Variable | None:
     """The one that a backward part starts at, if there is just one."""
     marked = [v for v in candidates.values() if v.op is not None and v.op.role & roles.LOSS]
     return marked[0] if len(marked) == 1 else None

@@ -82,7 +82,7 @@ class _Shown:
         return [
             Pair(
                 None if forward is None else PairedOperator(self.names[forward], _call(forward)),
-                [PairedOperator(self.names[b], _call(b), _saved_values(b)) for b in backwards],
+                [PairedOperator(self.names[b], _call(b), _values_for_backward(b)) for b in backwards],
                 source.short((forward or backwards[0]).loc),
             )
             for forward, backwards in self._pair()
@@ -113,7 +113,7 @@ def _variable(v: Variable) -> dict[str, Any]:
     }
 
 
-def _saved_values(op: Operator) -> list[str]:
+def _values_for_backward(op: Operator) -> list[str]:
     """The forward values that a gradient operator keeps alive, each once."""
     if op.origin is None:
         return []

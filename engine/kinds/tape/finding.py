@@ -42,8 +42,8 @@ def find(left: Loaded, request: Request) -> TapeModel:
         )
     named = names_in(left)
     if request.objective.loss is not None:
-        loss = _requested_loss(request.objective.loss, named, returned)
-    elif (meant := _requested_target(left, request, returned)) is not None:
+        loss = _loss_by_name(request.objective.loss, named, returned)
+    elif (meant := _target_of_pass(left, request, returned)) is not None:
         loss = meant
     elif returned:
         loss = _choose({_python_name(t, named) or t.name: t for t in returned}, left, request)
@@ -70,7 +70,7 @@ def _add_siblings(model: TapeModel, left: Loaded, request: Request) -> TapeModel
     return model
 
 
-def _requested_target(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor | None:
+def _target_of_pass(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor | None:
     """Return the tensor that was backpropagated; None where the file says what is meant in another way.
 
     What was computed after the last pass is no training: the pass is meant, whatever is called ``loss`` by then.
@@ -162,7 +162,7 @@ def _entries(result: Any) -> list[Any]:
 # -- the loss ---------------------------------------------------------------------------------------------------------
 
 
-def _requested_loss(name: str, named: TensorNames, returned: Iterable[Tensor]) -> Tensor:
+def _loss_by_name(name: str, named: TensorNames, returned: Iterable[Tensor]) -> Tensor:
     by_path = named.by_path
     if name in by_path:
         return by_path[name]

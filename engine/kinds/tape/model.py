@@ -229,7 +229,7 @@ class TapeModel(Model):
         """The entries of the leaves that take gradients."""
         return [e for e in self.entries if e.tensor.is_leaf and not (e.tensor.stop_gradient or e.dropped)]
 
-    def expected_entries(self) -> list[TapeEntry]:
+    def entries_with_frozen(self) -> list[TapeEntry]:
         """The same, and parameters that are frozen."""
         named = (e for e in self.entries if e.tensor.is_leaf and not e.dropped and e.tensor not in self.statistics)
         return [e for e in named if e.is_parameter or not e.tensor.stop_gradient]

@@ -32,7 +32,7 @@ def run(
 class _Nobody:
     """Listener for a pass whose gradients are all that is needed: nothing is measured for it, wherever arrays are."""
 
-    summarised = Measured(lambda op: False)
+    summary_needs = Measured(lambda op: False)
 
     def __call__(self, event: Any) -> None:
         pass
@@ -40,7 +40,7 @@ class _Nobody:
 
 def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
     """Sizes of the gradients of a pass that *gatherer* listened to."""
-    leaves = model.expected_entries()
+    leaves = model.entries_with_frozen()
     shown = Counter(e.display_name for e in leaves)
     lines = [
         stats.parameter(

@@ -36,7 +36,7 @@ class OfModel(Side):
         return [] if revisions.is_revision(self.text) else ["gradtool", "graph", self.text]
 
     @contextlib.contextmanager
-    def requested(self, request: Request) -> Iterator[Request]:
+    def open_request(self, request: Request) -> Iterator[Request]:
         """As in the base."""
         file = revisions.check_out(self.text) if revisions.is_revision(self.text) else None
         with file or contextlib.nullcontext(self.text) as path:
@@ -49,7 +49,7 @@ class OfModel(Side):
         with contextlib.ExitStack() as stack:
             if wanted.backend is not None:
                 stack.enter_context(choice.use_backend(wanted.backend))
-            request = stack.enter_context(self.requested(request))
+            request = stack.enter_context(self.open_request(request))
             request = wanted.asked.adapt(request)
             if recorder is None:
                 left = stack.enter_context(loader.run_model(request, notes))

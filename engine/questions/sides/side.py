@@ -134,7 +134,7 @@ class Side(ABC):
         """
 
     @contextmanager
-    def requested(self, request: Request) -> Iterator[Request]:
+    def open_request(self, request: Request) -> Iterator[Request]:
         """The request that loads it, as long as the ``with`` block runs.
 
         Raises:

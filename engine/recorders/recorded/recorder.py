@@ -335,7 +335,7 @@ class FrameworkRecorder(GraphRecorder):
     def nest(self) -> None:
         """Note that the program is about to run backward inside of the pass that runs, out of hearing."""
         if self._depth and self._before_nested is None:
-            leaves = self._known_leaves()
+            leaves = self._leaves_met()
             with self.unheard():
                 self._before_nested = {n: _copy(self._grad_of(t)) for n, t in leaves}
 
@@ -343,7 +343,7 @@ class FrameworkRecorder(GraphRecorder):
         """Return the gradients that inner passes gave to leaves other than the *known* ones, and their ``.grad``."""
         before, self._before_nested = self._before_nested, None
         given, held = [], []
-        for n, t in self._known_leaves() if before is not None else ():
+        for n, t in self._leaves_met() if before is not None else ():
             now = self._grad_of(t) if n not in known else None
             was = before.get(n) if before is not None else None
             if now is not None and (was is None or was.shape != now.shape or (now != was).any()):
@@ -351,7 +351,7 @@ class FrameworkRecorder(GraphRecorder):
                 held.append((n, now))
         return tuple(given), tuple(held)
 
-    def _known_leaves(self) -> list[tuple[int, Any]]:
+    def _leaves_met(self) -> list[tuple[int, Any]]:
         """The leaves that were met and are still there, with their numbers."""
         held = [known for known in self._known.values() if known.takes and known.reference is not None]
         met = [(known.number, known.reference()) for known in held]

@@ -381,7 +381,7 @@ class _Reader(SessionLines):
     def _run_again(self, branch: Branch, line: dict[str, Any]) -> None:
         """Compute what depends on edits and had run in that branch."""
         stale = set(line["stale"])
-        for i in branch.affected_entries():
+        for i in branch.entries_after_edits():
             if i not in stale:
                 try:
                     branch.run(branch.timeline.entries[i])

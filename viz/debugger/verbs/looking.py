@@ -48,7 +48,7 @@ def _row(book: Notebook, e: Entry, letters: str, digits: int) -> str:
     )
 
 
-def _requested_entry(book: Notebook, rest: str) -> Entry:
+def _entry_of(book: Notebook, rest: str) -> Entry:
     """The operator that is asked about: by default the next one, at the end the last one."""
     session = book.session
     if rest:
@@ -69,7 +69,7 @@ def src(book: Notebook, rest: str) -> Reply:
     """The forward source of an operator with its pair, n lines before and after it."""
     words = rest.split()
     around = int(words.pop()) if words and words[-1].isdigit() else 5
-    entry = _requested_entry(book, " ".join(words))
+    entry = _entry_of(book, " ".join(words))
     lines = show.excerpt(entry, around, show.partner_name(book.session, entry))
     if not lines:
         return Reply(f"{entry.name}: it is not known where it was made")
@@ -81,7 +81,7 @@ def src(book: Notebook, rest: str) -> Reply:
 @verb("stack [OP]", "bt", "where", group="looking", examples=("stack", "stack relu.0"), then="src goto", completes="op")
 def stack(book: Notebook, rest: str) -> Reply:
     """The user's stack when an operator was made, the innermost call last."""
-    entry = _requested_entry(book, rest)
+    entry = _entry_of(book, rest)
     if not entry.loc:
         return Reply(f"{entry.name}: it is not known where it was made")
     rows = [
@@ -104,7 +104,7 @@ def inside(book: Notebook, rest: str) -> Reply:
     """Show the iterations of a branch or a loop; the operators of iteration n with their values."""
     words = rest.split()
     number = int(words.pop()) if words and words[-1].isdigit() else None
-    entry = _requested_entry(book, " ".join(words))
+    entry = _entry_of(book, " ".join(words))
     if not entry.region:
         raise VerbError(f"{entry.name} holds no block.", hint="inside OP looks into branches and loops")
     rounds = regions.rounds(book.session.branch, entry)

@@ -103,7 +103,7 @@ def mem(book: Notebook, rest: str) -> Reply:
     for name, branch in session.branches.items():
         if branch.edits:
             arrays = [*branch.computed.values(), *(e.array for e in branch.edits if e.array is not None)]
-            affected = len(branch.affected_entries())
+            affected = len(branch.entries_after_edits())
             told = f"edits: {len(branch.edits)}; {affected} of {len(entries)} operators depend on them"
             rows.append((f"branch {name}", f"{_bytes(arrays)} B", told))
     again = sum(b.recomputed for b in session.branches.values())

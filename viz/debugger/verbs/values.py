@@ -124,7 +124,7 @@ def _gradients(session: Session) -> str:
     norms = {n: Numbers.measure(a).norm for n, a in gradients.items() if a is not None}
     positive = [x for x in norms.values() if x > 0]
     rows = [("gradient of", "shape", "‖g‖", "‖g‖/‖w‖", "", "")]
-    shown = _listed_gradients(gradients)
+    shown = _gradient_names(gradients)
     for name, gradient in ((n, gradients[n]) for n in shown):
         if gradient is None:
             rows.append((name, "", "None", "", "", ""))
@@ -148,7 +148,7 @@ _ROWS = 60
 """So many gradients are listed; those in which something is wrong always are."""
 
 
-def _listed_gradients(gradients: Mapping[str, Any]) -> list[str]:
+def _gradient_names(gradients: Mapping[str, Any]) -> list[str]:
     """The gradients that are listed, in their order."""
     if len(gradients) <= _ROWS:
         return list(gradients)

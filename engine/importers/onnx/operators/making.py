@@ -15,7 +15,7 @@ from ..node import OnnxNode
 from ..tensors import kind_of, type_name
 from .elementwise import cast
 from .rows import row
-from .shapes import mixed_sizes
+from .shapes import size_list
 
 
 @row("Constant", folds=False)
@@ -36,7 +36,7 @@ def _constant(n: OnnxNode) -> Any:
 def _fill(n: OnnxNode) -> Any:
     value = n.tensor("value")
     value = np.zeros(1, "float32") if value is None else value
-    return paddle.full(mixed_sizes(n, 0), value.reshape(-1)[0].item(), dtype=value.dtype.name)
+    return paddle.full(size_list(n, 0), value.reshape(-1)[0].item(), dtype=value.dtype.name)
 
 
 @row("Range")

@@ -22,7 +22,7 @@ def pick(tensor: Any, i: int) -> Any:
     return paddle.slice(tensor, [0], [i], [i + 1])
 
 
-def mixed_sizes(n: OnnxNode, i: int, spare: bool = False) -> Any:
+def size_list(n: OnnxNode, i: int, spare: bool = False) -> Any:
     """Operand *i*, a list of sizes: numbers where they are known, variables elsewhere.
 
     Args:
@@ -61,7 +61,7 @@ def _reshape(n: OnnxNode) -> Any:
     x = n[0]
     if n.holds("shape"):
         return paddle.reshape(x, n.wholes("shape"))
-    shape = mixed_sizes(n, 1, spare=True)
+    shape = size_list(n, 1, spare=True)
     if isinstance(shape, list) and any(isinstance(d, int) and d == 0 for d in shape):
         if not all(isinstance(d, int) for d in shape):
             return paddle.reshape(x, _fill_own_sizes(x, shape, n))
@@ -143,7 +143,7 @@ def _transpose(n: OnnxNode) -> Any:
 
 @row("Expand")
 def _expand(n: OnnxNode) -> Any:
-    x, shape = n[0], mixed_sizes(n, 1)
+    x, shape = n[0], size_list(n, 1)
     if not isinstance(shape, list):
         raise Lacking("a shape that is computed")
     rank = max(len(shape), len(x.shape))
@@ -162,7 +162,7 @@ def _larger(own: int, asked: Any) -> Any:
 
 @row("Tile")
 def _tile(n: OnnxNode) -> Any:
-    repeats = mixed_sizes(n, 1)
+    repeats = size_list(n, 1)
     return paddle.tile(n[0], repeats) if not isinstance(repeats, list) or repeats else paddle.assign(n[0])
 
 
@@ -218,7 +218,7 @@ def _slice(n: OnnxNode) -> Any:
 
 
 def _bounds(n: OnnxNode, i: int) -> list[Any]:
-    bounds = mixed_sizes(n, i)
+    bounds = size_list(n, i)
     if not isinstance(bounds, list):
         shape = bounds.shape
         if len(shape) != 1 or shape[0] < 0:
