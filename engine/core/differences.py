@@ -80,8 +80,8 @@ DIFFERENCES: Final[dict[str, Difference]] = {
         "a static program computes this as dynamic mode does; static mode of Paddle 3.1.1 gives something else",
     ),
     "numbers that are NaN": Difference(
-        "`softmax` of a single number that is NaN and `sinc` of infinity are NaN, a Cholesky factor of what is not "
-        "finite is NaN as a whole, and the gradient of `cholesky_solve` is that of the triangle that it reads; "
+        "`softmax` of a single number that is NaN and `sinc` of infinity are NaN. A Cholesky factor of what is not "
+        "finite is NaN as a whole. The gradient of `cholesky_solve` is that of the triangle that it reads; "
         "Paddle says 1, 1, the first columns, and a gradient that differences do not support.",
         BOTH,
     ),
@@ -109,19 +109,19 @@ DIFFERENCES: Final[dict[str, Difference]] = {
         "Paddle refuses where gradtool computes",
     ),
     "written twice": Difference(
-        "Variables that are written twice, arrays of tensors (`array_write`) whose index is counted on, and "
-        "targets that depend on each other, or stand next to others, get the mathematically right gradient.",
+        "These get the mathematically right gradient: variables that are written twice, arrays of tensors "
+        "(`array_write`) whose index is counted on, and targets that depend on each other.",
         BOTH,
     ),
     "loops": Difference(
-        "What was given to `while_loop` still stands for the value before the loop; a loop variable that starts "
+        "What was given to `while_loop` still is the value before the loop; a loop variable that starts "
         "as a constant passes gradients if the body computes it from something that needs them; a loop without "
         "iterations gives gradients of zeros, not None.",
         BOTH,
     ),
     "recompute": Difference(
-        "`recompute` with `use_reentrant=True` is recorded like any other call where an input needs a gradient, "
-        "so `paddle.grad` of a parameter in it is the gradient; Paddle gives None.",
+        "`recompute` with `use_reentrant=True` is recorded like any other call if an input needs a gradient. "
+        "So `paddle.grad` of a parameter in it is the gradient; Paddle gives None.",
         BOTH,
     ),
     "not in place": Difference(
@@ -181,7 +181,7 @@ DIFFERENCES: Final[dict[str, Difference]] = {
     ),
     "workers": Difference(
         "Workers of a `DataLoader` are processes when a script runs by itself; where gradtool runs it they take "
-        "turns in its process, with the same batches and random numbers, so that nothing runs twice and errors "
+        "turns in its process, with the same batches and random numbers. Nothing runs twice, and errors "
         "come as they are.",
         ALWAYS,
     ),
