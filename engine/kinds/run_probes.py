@@ -4,6 +4,7 @@ computed again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -122,7 +123,20 @@ _MOVING = frozenset(("reshape2", "squeeze2", "unsqueeze2", "cast", "scale", "fla
 def _parameter_numbers(run: Timeline, recorder: Recorder, model: Model) -> set[int]:
     """The numbers of parameters, frozen ones and running statistics among them."""
     tensors = [*model.parameters(), *getattr(model, "statistics", ())]
-    return find_learned(run) | {n for t in tensors if (n := recorder.find_number(t.array)) is not None}
+    read = find_learned(run) | {n for t in tensors if (n := recorder.find_number(t.array)) is not None}
+    return read | _learned_inside(run, read, model)
+
+
+def _learned_inside(run: Timeline, read: Collection[int], model: Model) -> set[int]:
+    """Return the values without a name that are parameters which only a function of the user's own reads.
+
+    What such a function computes stands in the run, and its operands are constants there.
+    """
+    unread = Counter(tuple(t.shape) for t in model.parameters())
+    unread.subtract(np.shape(run.store.get(n)) for n in read if n in run.store)
+    shapes = {shape for shape, count in unread.items() if count > 0 and shape}
+    nameless = (n for n, v in enumerate(run.values) if v.maker == NOBODY and v.name.startswith("constant."))
+    return {n for n in nameless if n in run.store and np.shape(run.store.get(n)) in shapes}
 
 
 def find_learned(run: Timeline) -> set[int]:

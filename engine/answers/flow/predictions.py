@@ -257,7 +257,7 @@ def _rowwise(run: Timeline, moving: set[int], data: set[int]) -> list[int]:
 
 def _inputs(run: Timeline, outputs: Iterable[int], moving: set[int], data: set[int]) -> list[int]:
     """The data that operators read beside what depends on parameters, on the way to *outputs*."""
-    wanted, still = set(outputs), data - moving
+    wanted, still = set(outputs), data - moving - _masks(run)
     found: dict[int, None] = {}
     rows = {shape[0] for n in outputs if (shape := _shape(run, n))}
     for entry in reversed(run.entries):
@@ -267,6 +267,18 @@ def _inputs(run: Timeline, outputs: Iterable[int], moving: set[int], data: set[i
         given = [n for n in entry.inputs if n in still and _size(run, n) > 1]
         found.update((_skip_layout(run, n, rows), None) for n in given)
     return sorted(found)
+
+
+def _masks(run: Timeline) -> set[int]:
+    """Return what PyTorch draws where it drops, and what is computed of that alone: evaluation has no such input."""
+    masks: set[int] = set()
+    for entry in run.entries:
+        if not entry.backward and (entry.type in _DRAWN_MASKS if not entry.inputs else masks.issuperset(entry.inputs)):
+            masks.update(entry.made)
+    return masks
+
+
+_DRAWN_MASKS = frozenset({"bernoulli", "aten.bernoulli"})
 
 
 def _skip_layout(run: Timeline, number: int, rows: set[int]) -> int:
