@@ -62,7 +62,8 @@ class Coverage:
         told = []
         if left_out:
             told.append(
-                f"{_ops(left_out)} not run, since neither the loss nor a gradient needs them: {_types(left_out)}"
+                f"{_ops(left_out)} not run, since neither the loss nor a gradient needs "
+                f"{'it' if len(left_out) == 1 else 'them'}: {_types(left_out)}"
             )
         passed_by = (op for block in program.blocks for op in block.ops if self._is_passed_by(op))
         told += [_describe_inside(op, inner) for op in passed_by if (inner := _inner_operators(op))]

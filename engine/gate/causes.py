@@ -86,7 +86,7 @@ def _merge_effects(cause: Finding, effects: Sequence[Finding]) -> Finding:
     """Return a finding with the parameters, sentences and severity of those that it explains."""
     of_parameters = [f for f in effects if f.subject and f.code.startswith(_OF_PARAMETERS)]
     names = [name for f in of_parameters for name in (f.subject, *f.also) if name != cause.subject]
-    said = [f"this is also why {f.message} ({f.code})" for f in effects if f not in of_parameters and f.subject]
+    said = [f"the same cause gives {f.code}: {f.message}" for f in effects if f not in of_parameters and f.subject]
     return replace(
         cause,
         severity=min([f.severity for f in (cause, *effects)], key=list(Severity).index),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from gradtool.engine.answers.over_time.sentences import sentence
 from gradtool.engine.answers.over_time.step_events import PASSING
+from gradtool.engine.answers.stats import Line
 from gradtool.engine.answers.why.folding import fold_names
 from gradtool.engine.core import source
 from gradtool.engine.core.wording import NOTHING, command_line, count, drop_lines, number, shape
@@ -15,7 +16,7 @@ from gradtool.engine.gate.failures import UNLOADED
 from gradtool.engine.gate.finding import Finding, Severity
 from gradtool.engine.gate.report import UNCHECKED
 from gradtool.engine.kinds import origins
-from gradtool.engine.kinds.gradients import GradientTable
+from gradtool.engine.kinds.gradients import GradientRow, GradientTable
 from gradtool.engine.kinds.watched_extent import WatchedPart
 from gradtool.engine.questions.nan import Births
 from gradtool.engine.questions.over_time import Training
@@ -40,7 +41,7 @@ def view(told: Findings, request: Request) -> View:
     """Return the screen: findings of the rules, the table, and what was looked at."""
     words = request.words()
     found = _order_findings(told)
-    looked, left_out = _scope_lines(told, words), [*_not_looked_at(told, words)]
+    looked, left_out = _scope_lines(told, words), [*dict.fromkeys(_not_looked_at(told, words))]
     table = told.answers.get("backward")
     blocks: list[str | Table] = [
         _headline(told, found),
@@ -192,7 +193,7 @@ def _problems_over(told: Findings) -> Iterator[str]:
 def _table(table: GradientTable, told: Findings, most: int) -> Table:
     """Parameters with their gradients: those with a finding first where there are too many for a screen."""
     rows, wrong = table.rows_to_count, table.wrong
-    ratios = _ratios(told)
+    sizes = _sizes(told)
     shown = rows
     if len(rows) > most:
         first = {id(row) for row in sorted(rows, key=lambda row: row.shown not in wrong)[:most]}
@@ -203,11 +204,13 @@ def _table(table: GradientTable, told: Findings, most: int) -> Table:
     headings = [name, "shape", "‖g‖", "‖g‖/‖w‖", *added, "status", "source"]
     drawn = Table(headings, order=["‖g‖/‖w‖", *backward.order(name)], judged="status")
     for row in shown:
-        norm = NOTHING if row.values is None else number(row.values.norm)
+        size = sizes.get(row.shown)
         place = row.source or NOTHING
         beside = [cell for _, cells in more for cell in cells(row)]
-        ratio = number(ratios.get(row.shown))
-        drawn.rows.append([row.shown, shape(row.shape), norm, ratio, *beside, table.status(row), place])
+        ratio = None if size is None else size.ratio
+        drawn.rows.append(
+            [row.shown, shape(row.shape), number(_norm(row, size)), number(ratio), *beside, table.status(row), place]
+        )
     drawn.tones = backward.tones(shown, wrong, table.status)
     if len(rows) > len(shown):
         left = Counter(map(table.status, rows)) - Counter(map(table.status, shown))
@@ -216,10 +219,17 @@ def _table(table: GradientTable, told: Findings, most: int) -> Table:
     return drawn
 
 
-def _ratios(told: Findings) -> dict[str, float | None]:
-    """Norms of gradients in terms of those of their weights."""
+def _norm(row: GradientRow, size: Line | None) -> float | None:
+    """Return the norm of a gradient; of a program that the file runs itself, the one measured in that run."""
+    if row.values is not None:
+        return row.values.norm
+    return None if size is None or size.gradient is None else size.size
+
+
+def _sizes(told: Findings) -> dict[str, Line]:
+    """Return the sizes of gradients that were measured while the file ran, by parameter."""
     sizes = told.answers.get("stats")
-    return {x.name: x.ratio for x in sizes.story.parameters} if isinstance(sizes, Sizes) else {}
+    return {x.name: x for x in sizes.story.parameters} if isinstance(sizes, Sizes) else {}
 
 
 # -- what was looked at -----------------------------------------------------------------------------------------------

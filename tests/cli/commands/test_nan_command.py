@@ -119,7 +119,7 @@ def test_a_fed_program_and_what_was_not_run(gradtool: Run, model: Write, folder:
     first = data["births"][0]
     assert (first["part"], first["operator"], first["tensor"]) == ("forward", "log.0", "log_0.tmp_0")
     assert data["births"][0]["reached_loss"]
-    assert data["unchecked"] == ["1 operator not run, since neither the loss nor a gradient needs them: exp"]
+    assert data["unchecked"] == ["1 operator not run, since neither the loss nor a gradient needs it: exp"]
 
 
 def test_second_order(gradtool: Run, model: Write) -> None:
