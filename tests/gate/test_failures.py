@@ -124,3 +124,16 @@ def test_check_fails_where_no_rule_could_answer(tmp_path, monkeypatch, capsys):
     assert ended.value.code == 1
     assert "GT903 not-loaded · error: no rule could answer: every one that looks at the model failed" in said
     assert "gradtool itself failed there: IndexError: tuple index out of range" in said
+
+
+def test_the_head_of_a_page_counts_the_rules_that_failed(tmp_path, monkeypatch, capsys):
+    from gradtool.cli.main import main
+
+    (tmp_path / "train.py").write_text(BROKEN.replace(".detach()", ""), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    table = {code: replace(rule, look=_fail) if code in ("GT103", "GT201") else rule for code, rule in RULES.items()}
+    monkeypatch.setattr(rules, "every", lambda: table)
+    with pytest.raises(SystemExit):
+        main(["train.py"])
+    head, *_ = capsys.readouterr().out.splitlines()
+    assert head.endswith("no findings in all 2 passes · 2 rules failed")

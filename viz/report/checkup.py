@@ -139,7 +139,8 @@ def _headline(told: Findings, found: Sequence[Finding]) -> str:
     findings = _count_findings(found, told.scope)
     if told.raised:
         return f"{told.name} · {told.mode} · raised {told.raised.removeprefix(f'{told.name} raised ')}"
-    return f"{told.name} · {told.mode}{loss} · {findings}"
+    lost = f" · {count(told.failed_rules, 'rule')} failed" if told.failed_rules else ""
+    return f"{told.name} · {told.mode}{loss} · {findings}{lost}"
 
 
 def _error_lines(told: Findings, found: Sequence[Finding]) -> Iterator[str]:

@@ -95,6 +95,7 @@ class Findings:
         notes: what else has to be said, such as what was fed.
         compiled: what the backend compiles, and what it does not; empty where it compiles nothing.
         scope: how much of the file was seen.
+        failed_rules: rules that gradtool itself failed in, and that say nothing for it.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Findings:
     notes: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
     scope: WatchedPart = field(default_factory=WatchedPart)
+    failed_rules: int = 0
 
     @property
     def unchecked(self) -> list[str]:
@@ -234,8 +236,10 @@ def apply_rules(request: Request, feed: str | None, notes: Noting, policy: Polic
     def read(evidence: Evidence) -> None:
         pages.append(evidence.run.read("page", lambda left: _page(evidence, left, Inquiry(feed=feed), notes)))
 
-    result = weigh(Noticed(request, subject.name, notes, feed), job, read)
+    evidence = Noticed(request, subject.name, notes, feed)
+    result = weigh(evidence, job, read)
     told = pages[0]
+    told.failed_rules = len({code for codes in evidence.failures.values() for code in codes})
     told.report = report_models([job], [result], policy, os.getcwd())
     told.exclusions = [*_list_exclusions(job, result, policy)]
     return told
