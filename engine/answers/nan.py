@@ -458,7 +458,7 @@ class Hunt:
         if event.part == BACKWARD and self._pass_at and v.slot.endswith("@GRAD"):
             birth.loc = self._pass_at
             birth.cause = "the gradient that backward was given here is not finite"
-            birth.advice = "look at how that gradient is computed"
+            birth.advice = ""
         (self._suspects if kind == INF else self._open).append(birth)
 
     def _find_bad_operand(self, event: OpEvent, kind: str) -> Sighting | None:
