@@ -69,12 +69,26 @@ def _is_meant(run: Timeline, entry: Entry, shapes: tuple[Shape, Shape], readers:
     maker = run.values[entry.inputs[0]].maker
     if maker != NOBODY and run.entries[maker].type in _PADDING:
         return True
-    uses = readers.get(entry.outs[0][1], ())
     # Two steps joined have half the steps and twice the width: by chance the sizes in another order.
     joins = len(before) == 3 and before[0] == after[0] and after[-1] % before[-1] == 0
-    return joins and any(run.values[n].role == "parameter" for use in uses for n in use.inputs)
+    return joins and _meets_parameter(run, entry.outs[0][1], readers)
 
 
+def _meets_parameter(run: Timeline, number: int, readers: Mapping[int, Sequence[Entry]]) -> bool:
+    """Return whether a layer with parameters reads a value, after moving its axes at most."""
+    todo = [number]
+    for n in todo:
+        for use in readers.get(n, ()):
+            if any(run.values[operand].role == "parameter" for operand in use.inputs):
+                return True
+            todo += use.made if use.type in _MOVING and len(todo) < _FAR else ()
+    return False
+
+
+_FAR = 16
+"""Values that are looked at on the way to a layer."""
+
+_MOVING = frozenset(("transpose2", "transpose", "permute", "t", "dropout", "cast", "contiguous", "clone", "assign"))
 _PADDING = frozenset(("pad", "pad3d", "concat", "cat", "constant_pad_nd"))
 
 

@@ -52,6 +52,7 @@ RIGHT = {
     ),
     "flattened and back": "h = h.reshape([b * t, c]).reshape([b, t, c])",
     "steps joined": "h = self.joined(h.reshape([b, t // 2, 2 * c]))",
+    "steps joined for a recurrent layer": "h = self.joined(F.dropout(h.reshape([b, t // 2, 2 * c]), 0.1))",
     "of data": "h = h + paddle.rand([b, c, t]).reshape([b, t, c])",
 }
 
