@@ -133,10 +133,10 @@ def _learned_inside(run: Timeline, read: Collection[int], model: Model) -> set[i
     What such a function computes stands in the run, and its operands are constants there.
     """
     unread = Counter(tuple(t.shape) for t in model.parameters())
-    unread.subtract(np.shape(run.store.get(n)) for n in read if n in run.store)
-    shapes = {shape for shape, count in unread.items() if count > 0 and shape}
-    nameless = (n for n, v in enumerate(run.values) if v.maker == NOBODY and v.name.startswith("constant."))
-    return {n for n in nameless if n in run.store and np.shape(run.store.get(n)) in shapes}
+    unread.subtract(np.shape(run.store.get(n)) for n in read)
+    unread[()] = 0  # what is not stored has that shape, too
+    nameless = [n for n, v in enumerate(run.values) if v.maker == NOBODY and v.name.startswith("constant.")]
+    return {n for n in nameless if unread[np.shape(run.store.get(n))] > 0}
 
 
 def find_learned(run: Timeline) -> set[int]:
