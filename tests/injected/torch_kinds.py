@@ -318,7 +318,10 @@ TORCH_KINDS: Sequence[Kind] = (
     Kind("huge_rate", "update", ("GT716", "GT705", "GT703", "GT203", "GT715", *BORN), rate("1e12")),
     Kind("no_step", "update", ("GT702",), call_of_optimizer("step", "pass")),
     Kind(
-        "cleared_before_step", "update", ("GT711", "GT702", "GT205"), call_of_optimizer("step", "NAME.zero_grad(); NAME.step()")
+        "cleared_before_step",
+        "update",
+        ("GT711", "GT702", "GT205"),
+        call_of_optimizer("step", "NAME.zero_grad(); NAME.step()"),
     ),
     Kind("step_before_backward", "update", ("GT711", "GT702", "GT710"), step_before_backward),
     Kind("never_cleared", "update", ("GT106", "GT710"), call_of_optimizer("zero_grad", "pass")),
