@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gradtool.engine.kinds.model import ModelGraph
+from gradtool.engine.kinds.about import ModelGraph
 from gradtool.engine.questions.backward import Backward
 from gradtool.engine.request.request import Request
 from gradtool.viz.views import backward

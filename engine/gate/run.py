@@ -11,7 +11,8 @@ from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import Notes
 from ..core.records import dataclass
-from ..kinds.model import About, Model
+from ..kinds.about import About
+from ..kinds.model import Model
 from ..kinds.run_notes import scope_of
 from ..loading import loader, opening, snapshots
 from ..questions.first_steps import FirstSteps, watch_first_steps

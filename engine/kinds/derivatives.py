@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ..core.answer import Answered
 from ..core.records import dataclass
+from .about import About
 from .gradients import GradientRow
-from .model import About
 
 
 @dataclass(frozen=True, slots=True)

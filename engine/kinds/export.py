@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.records import dataclass
-from .model import About
+from .about import About
 
 
 @dataclass(frozen=True, slots=True)

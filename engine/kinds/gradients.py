@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..answers import numbers
 from ..answers.numbers import Numbers
+from ..answers.why.answers import Answer
 from ..answers.why.reasons import FROZEN, Reason
 from ..answers.why.statistics import LABEL as STATISTICS
 from ..answers.why.verdicts import Verdict
@@ -18,11 +19,10 @@ from ..core.source import Place
 from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..view.graph import op_names
-from .model import About, ModelGraph
+from .about import About, ModelGraph
 from .origins import Origin
 
 if TYPE_CHECKING:
-    from ..answers.why.answers import Answer
     from .program.recomputing import Recomputed
 
 NOT_ASKED = "not in --params"

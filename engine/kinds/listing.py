@@ -8,7 +8,7 @@ from typing import Any
 from ..core.answer import Answered
 from ..core.records import dataclass
 from ..core.source import Place
-from .model import About
+from .about import About
 
 
 @dataclass(frozen=True, slots=True)

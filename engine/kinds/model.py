@@ -6,37 +6,36 @@ it is differentiated, drawn, listed and run; what it cannot do stands in its tab
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from ..answers.flow.fact import Fact
+from ..answers.why.answers import Answer
 from ..core import upward
 from ..core.command_errors import CommandError, RefusedByModel, raise_for_python
 from ..core.errors import ArgumentTypeError, did_you_mean
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
-from ..core.source import Location, file_named
-from ..core.vocabulary import Vocabulary, current
 from ..request.options import BackwardOptions, Cuts, Debug, ExportOptions, GradientsOptions, WhyOptions
 from ..request.request import Request
 from ..runs.recorder import Recorder
 from ..runs.timeline import Timeline
 from ..script import users_code
 from ..script.script_state import Loaded, too_late_error
-from ..view.graph import GraphView
+from .about import About, ModelGraph
+from .gradients import GradientTable
 from .other_losses import Other
+from .selection import SelectorForms
 from .watched_extent import WatchedPart
 
 if TYPE_CHECKING:
     from ..answers.diff.outline import Outline
-    from ..answers.flow.fact import Fact
     from ..answers.fused import FusedStory
     from ..answers.profile import ProfileStory
     from ..answers.stats import Gatherer, StatsStory
-    from ..answers.why.answers import Answer
     from ..answers.why.case import Case
     from ..questions.flow import Flows
     from ..questions.fusion import FusedGroups
@@ -53,48 +52,12 @@ if TYPE_CHECKING:
     from ..sweeps.sweep import Swept
     from .derivatives import Derivatives
     from .export import Exported
-    from .gradients import GradientTable
     from .listing import Listing
     from .names import Names
     from .operator_places import Spots
-    from .selection import SelectorForms
 
 
 A = TypeVar("A")
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """Subject of an answer.
-
-    Attributes:
-        name: the model's, for people.
-        mode: ``static`` or ``eager``.
-        words: those of a command line that load it again.
-        dropped: parameters that were made, that nobody holds and the loss does not depend on.
-        scope: how much of the file was seen.
-        others: the backward passes of other losses of the file, which the answer says nothing of.
-        vocabulary: the words of the framework that the file is written for.
-        together: the other backward passes of the same step, which the answer is about as well.
-    """
-
-    name: str
-    mode: str
-    words: Sequence[str]
-    dropped: Sequence[str] = ()
-    scope: WatchedPart = field(default_factory=WatchedPart)
-    others: Sequence[Other] = ()
-    vocabulary: Vocabulary = field(default_factory=current)
-    together: Sequence[Other] = ()
-
-    @property
-    def file(self) -> str:
-        """Name of the model for programs: the path of its file from the working folder, else its name."""
-        for word in self.words[:2]:
-            for path in (word, word.rpartition(":")[0]):
-                if path and os.path.basename(path) == self.name:
-                    return file_named(path)
-        return self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +66,6 @@ class Refusal:
 
     text: str
     hint: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ModelGraph:
-    """Parts that pictures of a model are made of.
-
-    Attributes:
-        locations: where the operators of the view were called, one for each, in its order.
-        facts: what the manifest of a dump says of it.
-    """
-
-    view: GraphView
-    locations: Sequence[Location]
-    facts: Mapping[str, Any]
 
 
 class Model(ABC):

@@ -14,7 +14,7 @@ from ..request.request import Request
 from ..script.calls import PassCall
 from ..script.script_state import Loaded
 from . import run_notes
-from .model import About
+from .about import About
 from .other_losses import Other
 
 GRAD = "grad"

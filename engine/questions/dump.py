@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from ..answers.diff.outline import Outline
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
-from ..kinds.model import About, Model, ModelGraph
+from ..kinds.about import About, ModelGraph
+from ..kinds.model import Model
 from ..request.options import Cuts
 from .backward import Backward
 from .question import Question

@@ -15,8 +15,9 @@ from ..core.answer import Answered
 from ..core.command_errors import CommandError, unknown
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
+from ..kinds.about import About
 from ..kinds.layer_calls import LayerCalls
-from ..kinds.model import About, Model
+from ..kinds.model import Model
 from ..loading import loader, opening
 from ..ops.opdef import Trait
 from ..request.options import Debug

@@ -9,7 +9,8 @@ from ..answers.fused import FusedStory
 from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
-from ..kinds.model import About, Model
+from ..kinds.about import About
+from ..kinds.model import Model
 from .question import Question
 
 

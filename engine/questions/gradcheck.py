@@ -14,7 +14,8 @@ from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
-from ..kinds.model import About, Model
+from ..kinds.about import About
+from ..kinds.model import Model
 from ..loading import loader, opening
 from ..request.options import Debug
 from ..request.request import Request

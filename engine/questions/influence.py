@@ -20,8 +20,9 @@ from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
 from ..kinds import layer_calls, run_probes
+from ..kinds.about import About
 from ..kinds.layer_calls import LayerCall, LayerCalls, UncalledLayer
-from ..kinds.model import About, Model
+from ..kinds.model import Model
 from ..loading import loader, opening
 from ..request.options import Debug
 from ..request.request import Request

@@ -16,7 +16,8 @@ from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
 from ..core.wording import count
 from ..eager.tensor import Tensor
-from ..kinds.model import About, Model
+from ..kinds.about import About
+from ..kinds.model import Model
 from ..kinds.names import Names
 from ..kinds.run_notes import scope_of
 from ..loading import loader, opening

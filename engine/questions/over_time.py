@@ -21,7 +21,8 @@ from ..core.source import Location
 from ..core.vocabulary import current
 from ..eager.tensor import Tensor
 from ..kinds import run_notes
-from ..kinds.model import About, Model
+from ..kinds.about import About
+from ..kinds.model import Model
 from ..kinds.passes import GRAD
 from ..loading import loader
 from ..request.limits import ALL, ENOUGH

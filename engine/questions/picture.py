@@ -14,8 +14,9 @@ from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
 from ..eager.tape import finite
+from ..kinds.about import About, ModelGraph
 from ..kinds.measuring import Stopwatch
-from ..kinds.model import About, Model, ModelGraph
+from ..kinds.model import Model
 from ..loading import loader, opening
 from ..request.options import Cuts
 from ..request.request import Request

@@ -6,8 +6,9 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from ..answers.why.answers import Answer
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
 from ..kinds.model import Model
@@ -15,9 +16,6 @@ from ..kinds.run_notes import pass_before
 from ..loading import loader, opening
 from ..request.options import take_options
 from ..request.request import Request
-
-if TYPE_CHECKING:
-    from ..answers.why.answers import Answer
 
 A = TypeVar("A")
 

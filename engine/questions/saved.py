@@ -12,7 +12,8 @@ from ..core import watch
 from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
-from ..kinds.model import About, Model
+from ..kinds.about import About
+from ..kinds.model import Model
 from ..kinds.names import Names
 from ..loading import loader, opening
 from ..request.request import Request

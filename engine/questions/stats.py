@@ -15,7 +15,8 @@ from ..answers.why.verdicts import BY_STRUCTURE, Aspect, Verdict
 from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
-from ..kinds.model import About, Model
+from ..kinds.about import About
+from ..kinds.model import Model
 from ..kinds.names import Names
 from ..request.options import Cuts
 from .judging import judge, question

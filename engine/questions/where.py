@@ -9,7 +9,8 @@ from typing import ClassVar
 from ..core.answer import Answered
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
-from ..kinds.model import About, Model
+from ..kinds.about import About
+from ..kinds.model import Model
 from ..kinds.operator_places import OperatorSpot
 from ..request.options import Cuts
 from .question import Question

@@ -22,7 +22,8 @@ from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
 from ..eager.tape import FreedGraphError, InplaceError
-from ..kinds.model import About, Model
+from ..kinds.about import About
+from ..kinds.model import Model
 from ..loading import loader, opening
 from ..request.options import WhyOptions
 from ..request.request import Request

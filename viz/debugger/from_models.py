@@ -13,7 +13,8 @@ from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.core.notes import SILENT, Notes
 from gradtool.engine.core.wording import command_line
 from gradtool.engine.executor.scope import global_scope, scope_guard
-from gradtool.engine.kinds.model import About, Model
+from gradtool.engine.kinds.about import About
+from gradtool.engine.kinds.model import Model
 from gradtool.engine.loading import opening, recording
 from gradtool.engine.questions.calls import number_of
 from gradtool.engine.questions.why import Verdicts, Why, failure_in

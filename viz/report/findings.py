@@ -31,8 +31,9 @@ from gradtool.engine.gate.report import UNCHECKED, Report
 from gradtool.engine.gate.selection import Selection
 from gradtool.engine.gate.subject import Subject
 from gradtool.engine.kinds import run_notes
+from gradtool.engine.kinds.about import About
 from gradtool.engine.kinds.gradients import GradientTable
-from gradtool.engine.kinds.model import About, Model
+from gradtool.engine.kinds.model import Model
 from gradtool.engine.kinds.names import Names
 from gradtool.engine.kinds.operator_places import OperatorSpot
 from gradtool.engine.kinds.other_losses import Other

@@ -12,7 +12,7 @@ import numpy as np
 from gradtool import __version__
 from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.core.wording import command_line
-from gradtool.engine.kinds.model import ModelGraph
+from gradtool.engine.kinds.about import ModelGraph
 from gradtool.engine.questions.dump import Dumped
 
 from .. import dump

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gradtool.engine.core.wording import command_line, count
-from gradtool.engine.kinds.model import About
+from gradtool.engine.kinds.about import About
 from gradtool.engine.kinds.other_losses import Other
 
 

@@ -10,7 +10,7 @@ from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.notes import SILENT, Notes
 from gradtool.engine.core.records import dataclass
 from gradtool.engine.core.wording import command_line
-from gradtool.engine.kinds.model import ModelGraph
+from gradtool.engine.kinds.about import ModelGraph
 from gradtool.engine.kinds.viewing import select
 from gradtool.engine.questions.picture import PictureAnswer
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView

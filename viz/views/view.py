@@ -20,7 +20,7 @@ from ..tones import TONES, paint
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.why.answers import Answer
-    from gradtool.engine.kinds.model import About
+    from gradtool.engine.kinds.about import About
 
 
 @dataclass

@@ -23,8 +23,8 @@ from ...ir.program import Program
 from ...ir.variable import Parameter, Variable
 from ...request.options import BackwardOptions, Cuts
 from ...view.graph import EdgeView, GraphView
+from ..about import ModelGraph
 from ..gradients import NOT_ASKED, GivenLists, GradientRow, GradientTable, Loss, makers, status
-from ..model import ModelGraph
 from . import feeds, recomputing
 from .backward_request import Wanted, find_wanted
 from .model import ProgramModel

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...answers.why.answers import Answer
 from ...core.notes import SILENT, Notes
 from ...core.records import dataclass
 from ...ir.program import Program
@@ -16,14 +17,13 @@ from ...request.request import Request
 from ...runs.recorder import Recorder
 from ...script.calls import PassCall
 from ...script.script_state import Loaded
+from ..gradients import GradientTable
 from ..model import Model, Refusal
 
 if TYPE_CHECKING:
-    from ...answers.why.answers import Answer
     from ...answers.why.case import Case
     from ..derivatives import Derivatives
     from ..export import Exported
-    from ..gradients import GradientTable
 
 
 @dataclass(repr=False)

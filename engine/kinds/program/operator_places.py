@@ -14,7 +14,7 @@ from ...ir.program import Block, Program
 from ...request.options import BackwardOptions, Cuts
 from ...view.from_program import reads, view, writes
 from ...view.graph import FORWARD, OP, GraphView
-from ..model import ModelGraph
+from ..about import ModelGraph
 from ..operator_places import Operand, Spots, note_of, partners, spot
 from .model import ProgramModel
 

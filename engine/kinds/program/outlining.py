@@ -26,8 +26,8 @@ from ...ir.variable import Variable
 from ...request.options import BackwardOptions
 from ...view.from_program import layers_of, reads, writes
 from ...view.graph import op_names
+from ..about import ModelGraph
 from ..gradients import GradientTable
-from ..model import ModelGraph
 from .model import ProgramModel
 
 

@@ -13,7 +13,7 @@ from ...request.options import Cuts
 from ...view import from_tape
 from ...view.from_tape import TapeGraph
 from ...view.graph import OP
-from ..model import ModelGraph
+from ..about import ModelGraph
 from ..operator_places import NOT_RECORDED, Operand, OperatorSpot, Spots, note_of, partners, spot
 from .drawing import require_whole
 from .model import TapeEntry, TapeModel

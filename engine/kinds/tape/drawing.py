@@ -14,7 +14,7 @@ from ...request.options import Cuts
 from ...view.branches import view_branches
 from ...view.graph import BACKWARD, FORWARD, OP, GraphView
 from ...view.unrecorded_calls import find_detached_calls
-from ..model import ModelGraph
+from ..about import ModelGraph
 from .gradients import explain
 from .model import TapeModel, record_graph
 

@@ -12,8 +12,8 @@ from ...core.wording import plain
 from ...request.options import BackwardOptions
 from ...view import from_tape
 from ...view.graph import NodeView
+from ..about import ModelGraph
 from ..gradients import GradientRow, GradientTable
-from ..model import ModelGraph
 from .model import TapeModel, record_graph
 
 

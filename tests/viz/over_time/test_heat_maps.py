@@ -11,7 +11,7 @@ import pytest
 
 from gradtool.engine.answers.over_time.array_size import Extent
 from gradtool.engine.answers.over_time.history import BackwardPass, History, HistoryPoint, Track, TrainingStep, Update
-from gradtool.engine.kinds.model import About
+from gradtool.engine.kinds.about import About
 from gradtool.engine.questions.over_time import OverTime, Training
 from gradtool.viz.over_time.heat import svg
 from gradtool.viz.over_time.ramp import LEVELS, Ramp, colours
