@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from functools import cache
@@ -27,7 +27,7 @@ from ..ir.operator import Operator
 from ..kernels import choice
 from ..ops.opdef import OpDef, Trait
 from ..view.graph import BACKWARD, FORWARD
-from .events import Begin, End, Inside, OpEvent, part_of
+from .events import Begin, End, Inside, OpEvent, SlotArray, part_of
 
 _STEPS = 4
 """Into so many steps each axis of an array is divided, to compare a few elements before all of them."""
@@ -215,9 +215,7 @@ class Keeper:
         operation = RunOperation(event.type, part, event.loc, event.origin, inside=event.inside)
         index = len(self._operations)
         self._operations.append(operation)
-        for v in event.inputs:
-            if v.array is None or (part == BACKWARD and v.is_gradient):
-                continue
+        for v in self._operands(event):
             buffer = self._buffer(v, None)
             operation.reads.append(buffer.number)
             buffer.held = buffer.held or v.held or buffer.producer is None
@@ -226,10 +224,16 @@ class Keeper:
         # What a recorded rule computes with has been told, operator by operator.
         operation.work = 0 if event.recorded else work(event)
         self._note_views(event)
-        for v in event.outputs:
-            if v.array is not None:
-                buffer = self._buffer(v, operation)
-                buffer.made = max(buffer.made, index) if buffer.made < 0 else buffer.made
+        for buffer in (self._buffer(v, operation) for v in event.outputs if v.array is not None):
+            if buffer.made < 0:
+                buffer.made = index
+
+    @staticmethod
+    def _operands(event: OpEvent) -> Iterator[SlotArray]:
+        """Yield what an operator reads; of a gradient operator not the gradients, which are no values of forward."""
+        for v in event.inputs:
+            if v.array is not None and not (event.part == BACKWARD and v.is_gradient):
+                yield v
 
     def _note_views(self, event: OpEvent) -> None:
         """Arrays of NumPy know whose storage they see; of others the operator's definition says it."""

@@ -124,10 +124,10 @@ def _parameter_numbers(run: Timeline, recorder: Recorder, model: Model) -> set[i
     """The numbers of parameters, frozen ones and running statistics among them."""
     tensors = [*model.parameters(), *getattr(model, "statistics", ())]
     read = find_learned(run) | {n for t in tensors if (n := recorder.find_number(t.array)) is not None}
-    return read | _learned_inside(run, read, model)
+    return read | _find_learned_inside(run, read, model)
 
 
-def _learned_inside(run: Timeline, read: Collection[int], model: Model) -> set[int]:
+def _find_learned_inside(run: Timeline, read: Collection[int], model: Model) -> set[int]:
     """Return the values without a name that are parameters which only a function of the user's own reads.
 
     What such a function computes stands in the run, and its operands are constants there.
