@@ -361,7 +361,7 @@ TORCH_KINDS: Sequence[Kind] = (
         ("GT601",),
         lines_as(r"(F|torch)\.softmax\((.+), dim=-?1\)", r"\1.softmax(\2, dim=0)"),
     ),
-    Kind("reshape_for_transpose", "flow", ("GT601", "GT602", "GT603"), transposes),
+    Kind("reshape_for_transpose", "flow", ("GT601", "GT602", "GT603", "GT606"), transposes),
     Kind("centred_over_batch", "flow", ("GT601",), rewritten("({}) - ({}).mean(0, keepdim=True)", assignments)),
     Kind("no_causal_mask", "flow", ("GT602",), lines_as(r"is_causal=True", "is_causal=False")),
     Kind(

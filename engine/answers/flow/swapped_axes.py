@@ -64,10 +64,14 @@ def _find_readers(run: Timeline) -> Mapping[int, Sequence[Entry]]:
 
 
 def _is_meant(run: Timeline, entry: Entry, shapes: tuple[Shape, Shape], readers: Mapping[int, Sequence[Entry]]) -> bool:
-    """Return whether a reshape shifts rows that were padded for that, or joins whole steps for a layer."""
+    """Return whether a reshape shifts padded rows, splits rows for attention, or joins whole steps for a layer."""
     before, after = shapes
     maker = run.values[entry.inputs[0]].maker
     if maker != NOBODY and run.entries[maker].type in _PADDING:
+        return True
+    # Heads that are split off and put beside the samples, as attention does, have by chance the sizes in another order.
+    splits = before[:-2] == after[:-2] and before[-1] % after[-1] == 0
+    if splits and any(use.type in _TRANSPOSING for use in readers.get(entry.outs[0][1], ())):
         return True
     # Two steps joined have half the steps and twice the width: by chance the sizes in another order.
     joins = len(before) == 3 and before[0] == after[0] and after[-1] % before[-1] == 0
@@ -88,7 +92,8 @@ def _meets_parameter(run: Timeline, number: int, readers: Mapping[int, Sequence[
 _FAR = 16
 """Values that are looked at on the way to a layer."""
 
-_MOVING = frozenset(("transpose2", "transpose", "permute", "t", "dropout", "cast", "contiguous", "clone", "assign"))
+_TRANSPOSING = frozenset(("transpose2", "transpose", "permute", "t"))
+_MOVING = _TRANSPOSING | {"dropout", "cast", "contiguous", "clone", "assign"}
 _PADDING = frozenset(("pad", "pad3d", "concat", "cat", "constant_pad_nd"))
 
 
