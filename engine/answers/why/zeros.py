@@ -177,10 +177,17 @@ _FAR_OFF = 10.0
 """Times what values differ by, or are, from which on a limit is out of their reach."""
 
 
+def _is_limit(limit: float | None) -> bool:
+    """Return whether a limit is a number that somebody gave, and not the largest of its type."""
+    return limit is not None and abs(limit) < 1e30
+
+
 def _is_far(x: Any, low: float | None, high: float | None) -> bool:
     """Return whether no value is anywhere near the range between two limits."""
     if x is None or not np.size(x) or not np.isfinite(x).all():
         return False
+    if np.size(x) == 1 and not (_is_limit(low) and _is_limit(high)):
+        return False  # a bound that a term of the loss begins below, as free bits are
     least, most = float(np.min(x)), float(np.max(x))
     # How far the nearest value is from the range, on whichever side it is.
     off = max(-np.inf if low is None else low - most, -np.inf if high is None else least - high)

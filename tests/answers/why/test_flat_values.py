@@ -41,6 +41,7 @@ SILENT = {
     "signed root": "h = h + paddle.sign(h) * paddle.sqrt(paddle.abs(h) + 1e-3)",
     "a hinge that is fulfilled": "extra = F.relu(h.abs() - 4).mean()",
     "a ratio that is clipped": "extra = paddle.clip(paddle.exp(h.mean()) + 0.5, 0.8, 1.2)",
+    "free bits far off": "extra = paddle.clip(h.abs().mean() * 1e-3, min=3.0)",
     "free bits": "extra = paddle.clip((h**2).mean(), min=5.0)",
     "of data": "h = h * paddle.round(x.mean(-1, keepdim=True) * 4)",
     "for logging": "kept = paddle.round(h).mean()",
