@@ -29,11 +29,13 @@ class KeptValues(ABC):
     Attributes:
         passes: how many passes there were.
         changes: values that were others when backward read them, by who wrote them and where.
+        compares: whether the pass that runs is one of the program's.
     """
 
     def __init__(self, store: Ledger) -> None:
         self.passes = 0
         self.changes: dict[Any, Changed] = {}
+        self.compares = True
         self._store = store
         self._calls: list[CallRecord] = []
         self._by_key: dict[int, CallRecord] = {}
@@ -55,7 +57,7 @@ class KeptValues(ABC):
         """
         node = event.node
         call = self._by_key.get(node.key)
-        if call is None or call.op is not node.op or type(event.kept) is PackedValues:
+        if not self.compares or call is None or call.op is not node.op or type(event.kept) is PackedValues:
             return
         if operands is not None:
             self._compare_own(event, call, operands)

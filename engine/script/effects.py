@@ -29,18 +29,38 @@ _EFFECTS: Final = {
 }
 """What a file does, by Python's audit event of it."""
 
+_SPAWNING: Final = "multiprocessing.popen_spawn_posix"
+"""A module of Python that is imported before the first process is spawned: no audit event is raised for that."""
+
 _ON_BEHALF: Final = ("torch.multiprocessing", "torch.distributed")
 """Packages that start processes as the file says; those that load data start theirs anew in every run."""
 
 _PASSING_ON: Final = frozenset(
-    {"asyncio", "concurrent", "http", "multiprocessing", "os", "socket", "socketserver", "subprocess", "threading"}
+    {
+        "asyncio",
+        "concurrent",
+        "http",
+        "importlib",
+        "multiprocessing",
+        "os",
+        "socket",
+        "socketserver",
+        "subprocess",
+        "threading",
+    }
 )
 """Modules of Python that do what others ask of them."""
+
+_IMPORTING: Final = f"{__package__}.imports"
+"""The module of gradtool that imports what a file asks for."""
 
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 _noted: ContextVar[dict[str, dict[str, None]] | None] = ContextVar("gradtool_effects", default=None)
 """By file, its effects in this command, the first one first; None where somebody asked for every run himself."""
+
+_transformed: ContextVar[list[str]] = ContextVar("gradtool_transformed")
+"""Functions that computed gradients in this command, and that nobody can listen to."""
 
 _again: ContextVar[tuple[Callable[[str], None], dict[tuple[str, str], None]]] = ContextVar("gradtool_runs_again")
 """Who hears of another run of a file, and which files have run for which reasons."""
@@ -63,10 +83,11 @@ def command_scope(announce: Callable[[str], None] = _nobody) -> Iterator[None]:
     Args:
         announce: receives the sentence about a file that runs again, once for each reason.
     """
-    token, again = _noted.set({}), _again.set((announce, {}))
+    token, again, transformed = _noted.set({}), _again.set((announce, {})), _transformed.set([])
     try:
         yield
     finally:
+        _transformed.reset(transformed)
         _again.reset(again)
         _noted.reset(token)
 
@@ -104,6 +125,22 @@ def starts_processes(file: str) -> bool:
     return _PROCESSES in (_noted.get() or {}).get(file, {})
 
 
+def note_transformed(function: str) -> None:
+    """Note that gradients were computed by a function, such as ``torch.func.grad``, whose operators are not seen."""
+    functions = _transformed.get([])
+    if function not in functions:
+        functions.append(function)
+
+
+def explain_missing_loss() -> str:
+    """Return why no loss may have been seen in this command, and what to do; empty if nothing is known."""
+    if any(_PROCESSES in effects for effects in (_noted.get() or {}).values()):
+        return "it starts processes, and what they compute is not seen: call what trains in this process alone"
+    if functions := _transformed.get([]):
+        return f"{functions[0]} computes gradients here, and is not seen: call backward() on the loss of one batch"
+    return ""
+
+
 @contextmanager
 def watch_file(file: str, writes: bool) -> Iterator[None]:
     """Note the effects of a file that runs inside.
@@ -124,11 +161,15 @@ def watch_file(file: str, writes: bool) -> Iterator[None]:
 
 @cache
 def _hear() -> None:
-    audit.listen(_note, lambda event: event in _EFFECTS or event == "open")
+    audit.listen(_note, lambda event: event in _EFFECTS or event in ("open", "import"))
 
 
 def _note(event: str, arguments: tuple[Any, ...]) -> None:
     """Note an audit event."""
+    if event == "import":
+        if arguments[0] != _SPAWNING:
+            return
+        event = "os.spawn"
     running, noted = _watched.get(), _noted.get()
     if running is None or noted is None:
         return
@@ -157,7 +198,7 @@ def _is_users(frame: FrameType | None) -> bool:
         module = str(frame.f_globals.get("__name__", ""))
         if module.startswith(_ON_BEHALF):
             return True
-        if module.partition(".")[0] not in _PASSING_ON:
+        if module.partition(".")[0] not in _PASSING_ON and module != _IMPORTING:
             from ..core import source  # not before a file runs: help does not need it
 
             return not source.is_ours(module) and not source.is_installed(frame.f_code.co_filename)

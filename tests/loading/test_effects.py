@@ -1,5 +1,8 @@
 """A command runs no file a second time that starts processes, listens or writes; others it may."""
 
+import subprocess
+import sys
+
 import pytest
 
 from gradtool.engine.core.command_errors import CommandError
@@ -103,3 +106,29 @@ def test_processes_that_write_past_the_overlay_are_noted(write, text, options, s
         pass
     note = "train.py starts processes: what they write reaches your files, unlike what the run writes"
     assert heard.notes == [note] * said
+
+
+SPAWNS = """\
+import multiprocessing
+
+
+def train(rank):
+    print(rank)
+
+
+if __name__ == "__main__":
+    import paddle
+
+    process = multiprocessing.get_context("spawn").Process(target=train, args=(0,))
+    process.start()
+    process.join()
+"""
+
+
+def test_a_file_whose_processes_train_is_told_that_they_are_not_seen(tmp_path):
+    """In a process of its own: where something was spawned before, that another process is leaves no trace."""
+    (tmp_path / "train.py").write_text(SPAWNS, "utf-8")
+    command = [sys.executable, "-m", "gradtool", "train.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "train.py defines no loss" in done.stderr
+    assert "it starts processes, and what they compute is not seen" in done.stderr

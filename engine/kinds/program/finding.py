@@ -19,6 +19,7 @@ from ...ir.variable import DENSE, Parameter, Variable
 from ...request.request import Request
 from ...script.attributes import is_a
 from ...script.calls import PassCall
+from ...script.effects import explain_missing_loss
 from ...script.script_state import MODULE, USUAL_LOSSES, Loaded, variables_of
 from . import feeds
 from .model import ProgramModel
@@ -255,7 +256,9 @@ def _no_loss(left: Loaded, request: Request) -> CommandError:
     functions = [
         n for n, v in left.namespace.items() if is_a(v, types.FunctionType) and v.__module__ in (MODULE, "__main__")
     ]
-    if left.function is None and functions:
+    if unseen := explain_missing_loss():
+        hint = unseen
+    elif left.function is None and functions:
         hint = f"name the function that returns it: {request.model}:{functions[0]}"
     elif shaped := [n for n, v in variables_of(left.namespace).items() if v.op is not None]:
         hint = f"for a tensor of any shape there is: gradtool gradients {request.model} --target {shaped[-1]}"

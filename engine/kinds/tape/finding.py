@@ -18,6 +18,7 @@ from ...ir.program import Program
 from ...ir.variable import Variable
 from ...request.request import Request
 from ...script.attributes import is_a
+from ...script.effects import explain_missing_loss
 from ...script.script_state import USUAL_LOSSES, Loaded
 from .model import TapeEntry, TapeModel
 from .tensors import TensorNames, constants, entries, names_in
@@ -205,6 +206,8 @@ def _choose(named: Mapping[str, Tensor], left: Loaded, request: Request) -> Tens
         )
     shaped = [n for n, t in named.items() if t.node is not None]
     hint = say("a loss has one element and is computed from a tensor with {takes}; --loss NAME names it")
-    if shaped:
+    if unseen := explain_missing_loss():
+        hint = unseen
+    elif shaped:
         hint = f"backward starts at a tensor of any shape when it is named: --loss {shaped[-1]}"
     raise CommandError(f"{left.name} defines no loss", hint)

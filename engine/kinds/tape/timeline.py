@@ -53,6 +53,7 @@ def timeline(
         select = model.selection()
         chosen = select.select("--params", asked.params, notes, parameters_only=True) if asked.params else None
         constants = select.select("--no-grad", asked.no_grad, notes)
+    recorder.compares = not left.passes  # what a pass after the file's reads, updates may have written
     error = error or _run_backward(model, recorder, constants, request, asked)
     missed = asked.step is not None and recorder.passes < asked.step
     if missed:

@@ -13,6 +13,7 @@ import torch._functorch.eager_transforms
 import torch._functorch.vmap
 from torch.nn.utils import parametrize
 
+from ...script.effects import note_transformed
 from ..recorded.relays import wrap_relay
 from ..recorded.schedules import Put, ScheduleRecorder, report_data_passes
 from ..recorded.stand_ins import (
@@ -384,10 +385,14 @@ def _grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[...
 
 
 def _wrap_transform(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    differentiates = "grad" in original.__name__
+
     @contextmanager
     @functools.wraps(original)
     def transform(*args: Any) -> Iterator[Any]:
         recorder.flush()
+        if differentiates:
+            note_transformed("torch.func")
         with recorder.unheard(), original(*args) as level:
             yield level
 

@@ -610,7 +610,7 @@ class Player:
             gave = self._differences(event.gradients)
         gave |= {self.tensors[n].leaf: gradient for n, gradient in event.nested}
         state.swept.note(gave)
-        filled = [] if event.recorded else list(gave)
+        filled = list(gave) if event.how == "backward" or not event.recorded else []
         if watch.noting:
             for leaf in filled:
                 watch.note(watch.Added(leaf, roots[0]))

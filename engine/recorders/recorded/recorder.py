@@ -265,7 +265,7 @@ class FrameworkRecorder(GraphRecorder):
         began = events.BackwardBegan(numbers, how, recorded, site, asked, tuple(map(_copy, given)), self._depth)
         self.sink(began)
         self._depth += 1
-        before, self._pulled = self._pulled, [] if not recorded else None
+        before, self._pulled = self._pulled, []
         self._silence += not recorded
         error, failed = "", None
         try:
