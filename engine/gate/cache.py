@@ -20,7 +20,6 @@ from typing import Any, Final
 import gradtool
 
 from ..files import confined_paths, digest_files, wheels
-from ..files.writing import write_files
 from . import file_state, rules
 from .check_result import CheckedModel, Job
 from .finding import Severity
@@ -74,6 +73,8 @@ class ResultCache:
         """Write what is new; where that cannot be done, there is no cache."""
         if not self._new:
             return
+        from ..files.writing import write_files  # where nothing has changed, nothing is written
+
         own = os.path.join(self._folder, self.stamp)
         try:
             confined_paths.make_folder(own)

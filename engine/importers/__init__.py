@@ -15,10 +15,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..ir.program import Program
 from ..script import cells
+
+if TYPE_CHECKING:  # what knows the endings of files loads no NumPy
+    from ..ir.program import Program
 
 
 class Imported(NamedTuple):

@@ -45,7 +45,7 @@ def test_commands_answer_about_a_run(gradtool, command, tmp_path, monkeypatch):
 def test_what_processes_wait_for_is_told(gradtool):
     done = gradtool("why", str(RUNS / "parallel.paddlerun"))
     assert "net._layers.auxiliary.weight   grad = None   verdict: UNUSED IN FORWARD" in done.out
-    assert "all processes wait for its gradient, which does not come" in done.out
+    assert "all processes wait for its gradient, and it never comes" in done.out
     assert "waited for since  parallel.py:19" in done.out
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...answers.flow.fact import Fact
 from ...answers.tape_pass import expect_recorded
+from ...answers.why.statistics import find_in_journal
 from ...core import source
 from ...core.command_errors import CommandError
 from ...core.records import dataclass
@@ -26,6 +27,7 @@ from ...script.attributes import is_a
 from ...script.calls import PassCall
 from ...script.script_state import Loaded
 from ...script.shares import LeafShare
+from ...view import from_tape
 from ...view.from_tape import TapeGraph
 from .. import run_notes
 from ..gradients import GradientTable
@@ -213,8 +215,6 @@ class TapeModel(Model):
     @cached_property
     def statistics(self) -> frozenset[Tensor]:
         """The parameters that operators keep for themselves, as far as it was watched how they were called."""
-        from ...answers.why.statistics import find_in_journal
-
         if self.journal is None:
             return frozenset()
         kept = find_in_journal(self.journal)
@@ -262,8 +262,6 @@ class TapeModel(Model):
     @cached_property
     def tape_graph(self) -> TapeGraph:
         """The recorded graph behind the loss, as pictures and names of operators are made of it."""
-        from ...view import from_tape
-
         return from_tape.graph(self.start.differentiated, title=self.name, named=self.tensor_names)
 
     @property

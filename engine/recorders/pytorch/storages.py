@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.parameter import UninitializedTensorMixin
 
-from ..recorded.stand_ins import is_from_framework
+from ..recorded.stand_ins import Row, is_from_framework
 
 if TYPE_CHECKING:
-    from ..recorded.stand_ins import Row
     from .recorder import TorchRecorder
 
 _base = torch._C.TensorBase
