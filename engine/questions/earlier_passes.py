@@ -45,18 +45,21 @@ class EarlierPasses:
         work = recorder.last
         if work is None or not work.done:
             return
+        step = recorder.passes
+        try:
+            if self._is_new(recorder):
+                with watch.pause_watchers():
+                    self._add(self._look(of_tape.timeline(recorder), self.unchecked), step)
+        except Exception as error:  # the script goes on, whatever happens to a look
+            self.unchecked.append(f"backward pass {step}: {type(error).__name__}: {error}")
+
+    def _is_new(self, recorder: Recorder) -> bool:
+        """Return whether the pass does something that no pass before it did."""
         before = len(self._known), len(self._slipped)
         self._known.update(_places(recorder))
         # One look for each loss that a label slips to, however many batches it does so in.
         self._slipped.update(map(id, find_slips(recorder.calls_before_pass, recorder.store.get)))
-        if (len(self._known), len(self._slipped)) == before:
-            return
-        step = recorder.passes
-        try:
-            with watch.pause_watchers():
-                self._add(self._look(of_tape.timeline(recorder), self.unchecked), step)
-        except Exception as error:  # the script goes on, whatever happens to a look
-            self.unchecked.append(f"backward pass {step}: {type(error).__name__}: {error}")
+        return (len(self._known), len(self._slipped)) != before
 
     def _add(self, facts: Iterable[Fact], step: int) -> None:
         met = {_key(f) for f in self.facts}

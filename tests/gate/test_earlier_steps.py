@@ -161,3 +161,26 @@ for step in range(5):
     opt.clear_grad()
 """
     assert [s for _, s in found(tmp_path, text, "GT602")] == [3]
+
+
+SPARSE = """\
+import paddle
+import paddle.nn.functional as F
+paddle.seed(0)
+table = paddle.nn.Embedding(50, 8, sparse=True)
+head = paddle.nn.Linear(8, 3)
+opt = paddle.optimizer.Adam(0.01, parameters=[*table.parameters(), *head.parameters()], lazy_mode=True)
+for step in range(6):
+    ids, y = paddle.randint(0, 50, [16, 4]), paddle.randint(0, 3, [16])
+    p = F.softmax(head(table(ids).mean(1)))
+    loss = F.nll_loss(paddle.log(p + 1e-6), y)
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+
+
+def test_rows_of_a_table_are_no_batch_that_holds_labels(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(SPARSE, encoding="utf-8")
+    told = findings(Request(str(tmp_path / "model.py")), "model.py", Selection())
+    assert {f.code for f in told} <= {"GT901"}

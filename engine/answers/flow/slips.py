@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.rows import RowArray
 from ...core.source import Location
 from ...runs.calls import CallRecord, flat
 from .change_propagation import Array
@@ -69,7 +70,9 @@ def _stands_among(label: Array, arrays: Iterable[Any]) -> bool:
 
 def _may_hold(array: Any, rows: int) -> bool:
     """Return whether an array has rows enough for a label, or holds classes itself."""
-    return getattr(array, "ndim", 0) == 2 and (len(array) == rows or array.dtype.kind in "iu")
+    if getattr(array, "ndim", 0) != 2 or isinstance(array, RowArray):  # rows of a table are no batch
+        return False
+    return array.shape[0] == rows or array.dtype.kind in "iu"
 
 
 def _is_next(array: Array, label: Array) -> bool:
