@@ -81,11 +81,11 @@ _WHOLE = re.compile(r".*:\d+|[-+\d.e]+")
 def abbreviate(text: str, longest: int, sign: str = "…") -> str:
     """*text* in at most *longest* columns, as far as that goes without breaking a word.
 
-    >>> abbreviated("model.encoder.layers.3.weight", 20)
+    >>> abbreviate("model.encoder.layers.3.weight", 20)
     'model.….3.weight'
-    >>> abbreviated("cut: stop_gradient of guide.tmp_1, net.py:38", 30)
+    >>> abbreviate("cut: stop_gradient of guide.tmp_1, net.py:38", 30)
     'cut: stop_gradient of …'
-    >>> abbreviated("src/models/net.py:38", 15)
+    >>> abbreviate("src/models/net.py:38", 15)
     '…/net.py:38'
     """
     if cells(text) <= longest:

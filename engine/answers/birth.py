@@ -20,7 +20,7 @@ class Birth:
         kind: nan, inf, overflow or subnormal.
         part: forward, backward, update, or ``data`` where no operator made them.
         type: the operator's type; of data the operator that read them first.
-        origin: see :class:`~gradtool.engine.answers.events.Event`; of data, the array.
+        origin: see :class:`~gradtool.engine.answers.events.OpEvent`; of data, the array.
         slot, name: the output slot, and the tensor's name as far as it is known.
         count, total: how many elements are bad.
         loc: the user's line.

@@ -91,8 +91,8 @@ def gradcheck(
 
     Returns:
         An entry for each input and order: its status (``ok``, ``wrong``, ``kink`` or ``unchecked``), the worst element
-        with its ratio, and what is likely wrong: a factor, a transpose, a sum that is missing. ``passed`` says whether
-        all are ok.
+        with its ratio, and what is likely wrong: a factor, a transpose, a sum that is missing. ``is_passed``
+        says whether all are ok.
 
     Raises:
         ArgumentTypeError: no input needs a gradient, or the function returns no Tensor (a TypeError).
@@ -113,7 +113,7 @@ def gradcheck(
     >>> gradtool.gradcheck(Square.apply, x).entries[0].cause
     'wrong by a factor of 1/2 (a mean where a sum belongs, or a sum that is missing?)'
     >>> layer = paddle.nn.Linear(3, 2)
-    >>> gradtool.gradcheck(lambda: layer(paddle.ones([4, 3])).mean()).passed
+    >>> gradtool.gradcheck(lambda: layer(paddle.ones([4, 3])).mean()).is_passed
     True
     """
     if order not in (1, 2):
@@ -247,7 +247,7 @@ def profile(model: Any, feed: Mapping[str, Any] | None = None, *, repeats: int =
     >>> import gradtool
     >>> from gradtool import paddle
     >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
-    >>> sorted(g.name for g in gradtool.profile(lambda: paddle.tanh(x).sum()).by("type"))
+    >>> sorted(g.name for g in gradtool.profile(lambda: paddle.tanh(x).sum()).group_by("type"))
     ['reduce_sum', 'reduce_sum_grad', 'tanh', 'tanh_grad']
     """
     if repeats < 1:

@@ -13,7 +13,7 @@ def is_finite(array: Any, largest: float | None = None) -> bool:
     The sum of the squares, which BLAS adds up without a temporary array, is finite and small only where all numbers
     are; numbers are looked at one by one where it is not. Squares may overflow: callers switch NumPy's warnings off.
 
-    >>> in_order(np.array([1.0, -2.0])), in_order(np.array([1.0, np.nan])), in_order(np.array([1.0, -2.0]), 1.5)
+    >>> is_finite(np.array([1.0, -2.0])), is_finite(np.array([1.0, np.nan])), is_finite(np.array([1.0, -2.0]), 1.5)
     (True, False, False)
     """
     limit = np.inf if largest is None else largest**2 / 2  # the sum is rounded

@@ -15,7 +15,7 @@ def set_inside(variable: ContextVar[Any], value: V) -> Iterator[V]:
     """Let *variable* be *value* inside, in this thread or task, and afterwards what it was before.
 
     >>> depth = ContextVar("depth", default=0)
-    >>> with scoped(depth, 1):
+    >>> with set_inside(depth, 1):
     ...     depth.get()
     1
     >>> depth.get()

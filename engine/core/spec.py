@@ -172,7 +172,7 @@ def promote(x: DType, y: DType) -> DType:
     Half precision of either kind gives way to the other's wider type; the two kinds meet in float32. A complex type
     takes real ones in, and is as precise as the more precise of the two.
 
-    >>> promoted(float16, bfloat16), promoted(complex64, float64)
+    >>> promote(float16, bfloat16), promote(complex64, float64)
     (paddle.float32, paddle.complex128)
     """
     if x is y:

@@ -146,7 +146,7 @@ def say(text: str, **names: object) -> str:
 
     >>> say("call {retain} on it before backward")
     'call retain_grads() on it before backward'
-    >>> with speaking(TORCH):
+    >>> with use_vocabulary(TORCH):
     ...     say("{taking}", name="h")
     'h.requires_grad_(True)'
     """

@@ -29,7 +29,7 @@ _named: list[tuple[str, str]] = []
 def resolve(path: str, folder: str) -> str | None:
     """*path* without links; None where that lies outside *folder*.
 
-    >>> resolved("/usr/../etc", "/usr") is None
+    >>> resolve("/usr/../etc", "/usr") is None
     True
     """
     whole, inside = os.path.realpath(path), os.path.realpath(folder)

@@ -19,7 +19,7 @@ def seal(content: bytes, key: bytes = b"") -> bytes:
     Args:
         key: who has it can write such files; empty for everybody.
 
-    >>> sealed(b"content").partition(b"\\n")[2]
+    >>> seal(b"content").partition(b"\\n")[2]
     b'content'
     """
     return _digest(content, key) + b"\n" + content

@@ -179,7 +179,7 @@ def _computes_alone(layer: Layer) -> bool:
 def _is_installed(kind: type) -> bool:
     """Return whether a class is gradtool's, or that of an installed package."""
     module = sys.modules.get(kind.__module__)
-    return kind.__module__.partition(".")[0] == "gradtool" or source.is_installed(getattr(module, "__file__", "") or "")
+    return source.is_ours(kind.__module__) or source.is_installed(getattr(module, "__file__", "") or "")
 
 
 _OURS = 2

@@ -285,9 +285,9 @@ def promote_operands(op_type: str, x: TensorSpec, y: TensorSpec) -> DType | None
     other one's type, unless it is of a higher kind (truth values, whole numbers, floating-point, complex). Anything
     else is left to the user.
 
-    >>> meeting("elementwise_add", TensorSpec([2], "float32"), TensorSpec([2], "float64"))
+    >>> promote_operands("elementwise_add", TensorSpec([2], "float32"), TensorSpec([2], "float64"))
     paddle.float64
-    >>> meeting("elementwise_add", TensorSpec([2], "float32"), TensorSpec([], "float64"))
+    >>> promote_operands("elementwise_add", TensorSpec([2], "float32"), TensorSpec([], "float64"))
     paddle.float32
     """
     a, b = x.dtype, y.dtype

@@ -53,6 +53,15 @@ def downstream(
     return reached
 
 
+def find_readers(run: Timeline) -> dict[int, list[Entry]]:
+    """Return the forward operators that read each value."""
+    readers: dict[int, list[Entry]] = {}
+    for entry in run.entries:
+        for number in () if entry.backward else dict.fromkeys(entry.inputs):
+            readers.setdefault(number, []).append(entry)
+    return readers
+
+
 def find_predictions(run: Timeline, learned: Collection[int]) -> Predicted:
     """Return what is predicted, found by going back from the loss.
 

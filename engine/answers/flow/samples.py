@@ -13,6 +13,7 @@ from ...runs.timeline import Entry, Timeline
 from .change_propagation import Array, Spread, upstream
 from .fact import Fact, FactKind
 from .perturb import alter, mask_at
+from .predictions import find_readers
 from .probe import Probe, any_differs
 from .sizes import ChangeSize, measure
 
@@ -253,7 +254,7 @@ def _normalises(probe: Probe, place: Entry) -> bool:
     """
     run = probe.recording.timeline
     leading, branch, shapes = upstream(run, probe.recording.outputs), Branch(run), _shapes_of(run, place.inputs)
-    readers, meets = _find_readers(run), False
+    readers, meets = find_readers(run), False
     todo, seen = list(place.made), set(place.made)
     while todo:
         number = todo.pop()
@@ -279,15 +280,6 @@ def _reads_parameter(run: Timeline, entry: Entry) -> bool:
 def _shapes_of(run: Timeline, numbers: Iterable[int]) -> set[tuple[int, ...]]:
     branch = Branch(run)
     return {np.shape(branch.make(n)) for n in numbers}
-
-
-def _find_readers(run: Timeline) -> dict[int, list[Entry]]:
-    """Return the forward operators that read each value."""
-    readers: dict[int, list[Entry]] = {}
-    for entry in run.entries:
-        for number in () if entry.backward else dict.fromkeys(entry.inputs):
-            readers.setdefault(number, []).append(entry)
-    return readers
 
 
 def _is_kept(probe: Probe, value: Any) -> bool:

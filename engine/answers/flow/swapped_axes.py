@@ -14,7 +14,7 @@ import numpy as np
 
 from ...runs.timeline import NOBODY, Entry, Timeline
 from .fact import Fact, FactKind
-from .predictions import downstream
+from .predictions import downstream, find_readers
 
 Shape = tuple[int, ...]
 
@@ -26,7 +26,7 @@ def find_swapped_axes(run: Timeline, learned: Collection[int]) -> Iterator[Fact]
         learned: the numbers of the parameters.
     """
     swapped = [(e, shapes) for e in run.entries if (shapes := _find_swap(run, e)) is not None]
-    moving, readers = (downstream(run, learned), _find_readers(run)) if swapped else (set[int](), {})
+    moving, readers = (downstream(run, learned), find_readers(run)) if swapped else (set[int](), {})
     seen = set[object]()
     for entry, shapes in swapped:
         place, learns = entry.loc[:1], entry.inputs[0] in moving
@@ -53,14 +53,6 @@ def _find_swap(run: Timeline, entry: Entry) -> tuple[Shape, Shape] | None:
 
 def _long_axes(shape: Shape) -> Shape:
     return tuple([size for size in shape if size > 1])
-
-
-def _find_readers(run: Timeline) -> Mapping[int, Sequence[Entry]]:
-    readers: dict[int, list[Entry]] = {}
-    for entry in run.entries:
-        for number in () if entry.backward else entry.inputs:
-            readers.setdefault(number, []).append(entry)
-    return readers
 
 
 def _is_meant(run: Timeline, entry: Entry, shapes: tuple[Shape, Shape], readers: Mapping[int, Sequence[Entry]]) -> bool:

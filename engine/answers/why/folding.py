@@ -15,7 +15,7 @@ def fold_names(names: Sequence[str], whole: int = WHOLE) -> str:
 
     Where that is still long, names with the same numbers stand together, too: ``net.layers.0…11.* (144)``.
 
-    >>> folded([f"net.{i}.bias" for i in range(12)])
+    >>> fold_names([f"net.{i}.bias" for i in range(12)])
     'net.0…11.bias'
     """
     if len(names) <= whole:

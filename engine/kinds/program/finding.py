@@ -256,15 +256,13 @@ def _no_loss(left: Loaded, request: Request) -> CommandError:
     functions = [
         n for n, v in left.namespace.items() if is_a(v, types.FunctionType) and v.__module__ in (MODULE, "__main__")
     ]
-    if unseen := explain_missing_loss():
-        hint = unseen
-    elif left.function is None and functions:
+    if left.function is None and functions:
         hint = f"name the function that returns it: {request.model}:{functions[0]}"
     elif shaped := [n for n, v in variables_of(left.namespace).items() if v.op is not None]:
         hint = f"for a tensor of any shape there is: gradtool gradients {request.model} --target {shaped[-1]}"
     else:
         hint = "a loss has one element and is computed by an operator; --loss NAME names it"
-    return NoLoss(f"{left.name} defines no loss", hint)
+    return NoLoss(f"{left.name} defines no loss", explain_missing_loss() or hint)
 
 
 def _largest(programs: Iterable[Program]) -> Program:

@@ -206,8 +206,6 @@ def _choose(named: Mapping[str, Tensor], left: Loaded, request: Request) -> Tens
         )
     shaped = [n for n, t in named.items() if t.node is not None]
     hint = say("a loss has one element and is computed from a tensor with {takes}; --loss NAME names it")
-    if unseen := explain_missing_loss():
-        hint = unseen
-    elif shaped:
+    if shaped:
         hint = f"backward starts at a tensor of any shape when it is named: --loss {shaped[-1]}"
-    raise CommandError(f"{left.name} defines no loss", hint)
+    raise CommandError(f"{left.name} defines no loss", explain_missing_loss() or hint)

@@ -281,7 +281,7 @@ class BackwardEnded(NamedTuple):
 
     Attributes:
         seeds: the gradients that it started with, None for ones.
-        pulled: its nodes in the order of the pass; empty where the pass was recorded itself.
+        pulled: its nodes in the order of the pass.
         gradients: the ``.grad`` of every leaf that it may have come to, None where there is none.
         error: what the framework raised.
         nested: what passes that ran inside of it gave to leaves that are not behind its roots.
