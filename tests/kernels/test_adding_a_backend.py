@@ -30,17 +30,29 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [f for folder in ("engine", "viz", "cli") for f in sorted((ROOT / folder).rglob("*.py"))]
 
 
-@pytest.fixture(scope="module")
-def counting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """The example as a folder of ``kernels``, its module."""
+@pytest.fixture(scope="session")
+def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Backend, ModuleType]:
+    """The example's parent folder, its backend, its module: one in a process; what it bound is kept by its name."""
     (text,) = re.findall(r"```python\n(.*?)```", recipes()["A backend"], re.DOTALL)
     home = tmp_path_factory.mktemp("kernels")
     (home / "counting").mkdir()
     (home / "counting" / "__init__.py").write_text(text, encoding="utf-8")
     kernels.__path__.append(str(home))
-    choice.backend("counting")
-    yield sys.modules["gradtool.engine.kernels.counting"]
+    backend = choice.backend("counting")
     kernels.__path__.remove(str(home))
+    del choice._Process.loaded["counting"]
+    return str(home), backend, sys.modules.pop("gradtool.engine.kernels.counting")
+
+
+@pytest.fixture(scope="module")
+def counting(example: tuple[str, Backend, ModuleType]) -> Iterator[ModuleType]:
+    """The example as a folder of ``kernels``, its module. xdist may run these tests in parts, each with its setup."""
+    home, backend, module = example
+    kernels.__path__.append(home)
+    choice._Process.loaded["counting"] = backend
+    sys.modules["gradtool.engine.kernels.counting"] = module
+    yield module
+    kernels.__path__.remove(home)
     del choice._Process.loaded["counting"], sys.modules["gradtool.engine.kernels.counting"]
 
 
