@@ -35,6 +35,7 @@ from gradtool.engine.script.calls import PassCall
 from gradtool.engine.script.script_state import Loaded
 from gradtool.paddle.nn import Layer
 
+from ..engine.core.identity import identity
 from .loss_namespace import select_related, tensors_of
 
 Context = contextlib.AbstractContextManager[Loaded]
@@ -132,15 +133,15 @@ class Live(ABC):
         if how != "backward":
             return
         loss = start.loss
-        self._given.pop(id(loss), None)
+        self._given.pop(identity(loss), None)
         if not start.is_plain:
-            key = id(loss)
+            key = identity(loss)
             references = [weakref.ref(t, lambda _: self._given.pop(key, None)) for t in start.roots]
             self._given[key] = _Given(references, start.gradients, source.here())
 
     def _call_of(self, loss: Tensor) -> list[PassCall]:
         """The backward pass that began at *loss*, where it was given gradients or several roots."""
-        given = self._given.get(id(loss))
+        given = self._given.get(identity(loss))
         roots = () if given is None else tuple([t for t in (r() for r in given.roots) if t is not None])
         if given is None or len(roots) < len(given.roots):
             return []
@@ -178,8 +179,8 @@ class Live(ABC):
             left = Loaded(request.model, kept, Program(), Program(), request.model, loss, journal=journal, live=True)
             left.calls.swept += self._call_of(loss)
             left.by_graph = self._by_graph if journal is None else None
-            others = {id(t) for n, v in values.items() if n not in kept for t in tensors_of(v)}
-            left.births = [b for b in self.births if id(b.parameter) not in others]
+            others = {identity(t) for n, v in values.items() if n not in kept for t in tensors_of(v)}
+            left.births = [b for b in self.births if identity(b.parameter) not in others]
             yield left
 
     @contextlib.contextmanager

@@ -20,6 +20,7 @@ from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.script import sessions
 from gradtool.paddle import _alias
 
+from ...engine.core.identity import identity
 from .. import commands
 from ..boundary import describe_error
 from ..context import capture_views
@@ -199,11 +200,11 @@ def load_ipython_extension(shell: Any) -> None:
     Args:
         shell: IPython's ``InteractiveShell``.
     """
-    if id(shell) not in _loaded:
+    if identity(shell) not in _loaded:
         if "paddle" not in sys.modules and importlib.util.find_spec("paddle") is None:
             _alias.install()
-            _stands_in.add(id(shell))
-        extension = _loaded[id(shell)] = Extension(shell)
+            _stands_in.add(identity(shell))
+        extension = _loaded[identity(shell)] = Extension(shell)
         extension.load()
 
 
@@ -213,14 +214,14 @@ def unload_ipython_extension(shell: Any) -> None:
     Args:
         shell: IPython's ``InteractiveShell``.
     """
-    extension = _loaded.pop(id(shell), None)
+    extension = _loaded.pop(identity(shell), None)
     if extension is not None:
         extension.unload()
-    if id(shell) in _stands_in:
-        _stands_in.discard(id(shell))
+    if identity(shell) in _stands_in:
+        _stands_in.discard(identity(shell))
         _alias.uninstall()
 
 
 def magics_in(shell: Any) -> Extension | None:
     """The magics in *shell*, to :meth:`~Extension.register` more; None if they are not loaded there."""
-    return _loaded.get(id(shell))
+    return _loaded.get(identity(shell))

@@ -22,6 +22,7 @@ from gradtool.engine.gate.discovery import distinct
 from gradtool.engine.gate.report import Report
 from gradtool.engine.gate.subject import Subject
 
+from ...engine.core.identity import identity
 from .. import check_selection, commands, configuration
 from ..backend_options import compute_on
 from ..main import cli
@@ -84,9 +85,9 @@ class Gate:
         Raises:
             CommandError: they cannot be asked.
         """
-        if id(subject) not in self._reports:
+        if identity(subject) not in self._reports:
             self._check(all_)
-        report = self._reports[id(subject)]
+        report = self._reports[identity(subject)]
         if isinstance(report, CommandError):
             raise report
         return report
@@ -99,9 +100,9 @@ class Gate:
             with self.here(), compute_on(*self.computing):
                 whole = replace(question, jobs=jobs).ask(named)
         except CommandError as error:
-            self._reports |= {id(subject): error for subject in all_}
+            self._reports |= {identity(subject): error for subject in all_}
             return
-        self._reports |= {id(s): whole.select_model(n.name) for s, n in zip(all_, named, strict=True)}
+        self._reports |= {identity(s): whole.select_model(n.name) for s, n in zip(all_, named, strict=True)}
 
     def fails(self, report: Report) -> bool:
         """Return whether ``gradtool check`` would fail."""

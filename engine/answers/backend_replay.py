@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from ..core import source, watch
+from ..core.identity import identity
 from ..core.summary import Asked, Took, Uneventful
 from ..eager.passes import Pass
 from ..executor.plan import Step
@@ -263,7 +264,7 @@ class Retelling(Numbering):
         if work is None or event.recorded:  # its rule was computed on tensors, operator by operator
             self._events(event)
             return
-        self._hooked[id(event)] = hooks = active_hooks(node) if node.hooks is not None else {}
+        self._hooked[identity(event)] = hooks = active_hooks(node) if node.hooks is not None else {}
         self._note_pull(event)
         pull = work.events.pop()
         assert isinstance(pull, Pull)
@@ -377,7 +378,7 @@ class Retelling(Numbering):
         elif isinstance(event, Begin):
             arrays = event.roots
         known, places = self._store.find_number, self._places
-        self._told.append((event, [places[id(a)] if id(a) in places else known(a) for a in arrays]))
+        self._told.append((event, [places[identity(a)] if identity(a) in places else known(a) for a in arrays]))
 
     def _tell(self) -> None:
         """Tell what was noted, with the values of the backend."""
@@ -459,7 +460,7 @@ def _describe_own(node: Any, hooked: bool) -> str:
 def _number_arrays(event: watch.Pulled, pull: Pull) -> dict[int, int]:
     """Return the numbers of the gradients that arrived and were given, by the id of their arrays."""
     arrays = (*zip(event.arriving, pull.arriving, strict=True), *zip(event.gradients, pull.outs, strict=True))
-    return {id(a): n for a, n in arrays if a is not None and n is not None and n != NOBODY}
+    return {identity(a): n for a, n in arrays if a is not None and n is not None and n != NOBODY}
 
 
 def _is_users(node: Any) -> bool:

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..core.identity import identity
 from .birth import Birth
 from .events import OpEvent
 
@@ -29,18 +30,18 @@ class BadArrayFacts:
 
     def births_of(self, array: Any) -> tuple[Birth, ...]:
         """Return the births that an array comes of; empty where that is not known."""
-        held = self._births.get(id(array))
+        held = self._births.get(identity(array))
         return () if held is None else held[0]
 
     def note(self, array: Any, births: Iterable[Birth]) -> None:
         """Remember what a bad array comes of."""
-        key, held = id(array), self._births
+        key, held = identity(array), self._births
         if births := tuple(dict.fromkeys([*self.births_of(array), *births])):
             held[key] = births, _reference(array, lambda _: held.pop(key, None))
 
     def is_unwritten(self, array: Any) -> bool:
         """Return whether nobody has written an array: its numbers are whatever was there."""
-        return id(array) in self._unwritten
+        return identity(array) in self._unwritten
 
     def leave(self, event: OpEvent) -> bool:
         """Return whether the bad numbers of an operator's results come of memory that nobody has written."""
@@ -51,7 +52,7 @@ class BadArrayFacts:
         return True
 
     def _leave(self, array: Any) -> None:
-        key, held = id(array), self._unwritten
+        key, held = identity(array), self._unwritten
         held[key] = _reference(array, lambda _: held.pop(key, None))
 
     def _reads_alone(self, event: OpEvent) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from numpy import ndarray
 
 from ..core import names, source, watch
+from ..core.identity import identity
 from ..core.records import dataclass
 from ..core.source import NOWHERE, Location
 from ..core.summary import Asked, Took, Uneventful
@@ -395,7 +396,7 @@ def _slot_arrays(slots: Sequence[Any], values: Sequence[Any], leaves: Collection
     for slot, value in zip(slots, values, strict=False):
         for v in value if isinstance(value, (list, tuple)) else (value,):
             if v is not None:
-                tensors.append(SlotArray(slot.name, v, held=id(v) in leaves))
+                tensors.append(SlotArray(slot.name, v, held=identity(v) in leaves))
     return tensors
 
 

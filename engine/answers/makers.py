@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Mapping
 from typing import Any
 
+from ..core.identity import identity
 from ..core.records import dataclass
 from .events import OpEvent
 
@@ -42,11 +43,11 @@ class Makers:
 
     def find(self, array: Any) -> Maker | None:
         """Return who made *array*; None where that is not known."""
-        held = self._by_array.get(id(array)) or self._of_numbers.get(id(array))
+        held = self._by_array.get(identity(array)) or self._of_numbers.get(identity(array))
         return None if held is None else held[0]
 
     def _remember(self, array: Any, maker: Maker) -> None:
-        key, held = id(array), self._by_array
+        key, held = identity(array), self._by_array
         try:
             held[key] = maker, weakref.ref(array, lambda _: held.pop(key, None))
         except TypeError:

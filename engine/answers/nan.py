@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core import names, source, watch
+from ..core.identity import identity
 from ..core.records import dataclass
 from ..core.result import Result
 from ..core.source import NOWHERE, Location
@@ -241,10 +242,10 @@ class Hunt:
     def _keep_those_of(self, bad: Sequence[Any]) -> None:
         """Absorb the births that a bad loss does not come of, where it is known which those are."""
         # By identity: two births of the same line and step are equal in every field.
-        known = {id(birth) for root in bad for birth in self._carried.births_of(root)}
-        if known.isdisjoint(map(id, self._open)):
+        known = {identity(birth) for root in bad for birth in self._carried.births_of(root)}
+        if known.isdisjoint(map(identity, self._open)):
             return
-        others, self._open = _divide(self._open, lambda b: b.part == FORWARD and id(b) not in known)
+        others, self._open = _divide(self._open, lambda b: b.part == FORWARD and identity(b) not in known)
         self._absorb(others)
 
     def end(self, left: Sequence[Any], raised: bool = False) -> None:
@@ -260,9 +261,9 @@ class Hunt:
         births = self._find_births(left, after)
         for birth in births:
             birth.loss = True
-        wanted = {id(b) for b in births}
-        _, self.absorbed = _divide(self.absorbed, lambda b: id(b) in wanted)
-        _, others = _divide(after, lambda b: id(b) in wanted)
+        wanted = {identity(b) for b in births}
+        _, self.absorbed = _divide(self.absorbed, lambda b: identity(b) in wanted)
+        _, others = _divide(after, lambda b: identity(b) in wanted)
         self._absorb(others)
         self._open = sorted([*births, *others, *rest], key=lambda b: b.step)
 
@@ -270,7 +271,7 @@ class Hunt:
         """Return the births that bad numbers come of: as far as nothing is known of that, the first of those *after*
         the last pass, or of the suspects.
         """
-        births = list({id(b): b for array in left for b in self._carried.births_of(array)}.values())
+        births = list({identity(b): b for array in left for b in self._carried.births_of(array)}.values())
         return births if births or not left else after[:1] or self._suspects[:1]
 
     def _is_bad(self, array: Any) -> bool:

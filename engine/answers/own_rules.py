@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from ..core.identity import identity
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf
 from ..runs.places import TapeValues
@@ -31,9 +32,9 @@ def leaves_of(nodes: Iterable[GradNode]) -> set[Leaf]:
     todo, seen, leaves = list(nodes), set(), set()
     while todo:
         node = todo.pop()
-        if id(node) in seen:
+        if identity(node) in seen:
             continue
-        seen.add(id(node))
+        seen.add(identity(node))
         for place in node.wrt:
             if isinstance(place, Leaf):
                 leaves.add(place)

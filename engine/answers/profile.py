@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core import source, state, watch
+from ..core.identity import identity
 from ..core.progress import count
 from ..core.records import dataclass
 from ..core.result import Result
@@ -379,7 +380,7 @@ class Calls:
         Args:
             once: gets the calls that refused.
         """
-        if call.op.has_effect or id(call) in once:
+        if call.op.has_effect or identity(call) in once:
             return call.seconds
         try:
             # The clock starts here: to prepare a call is no part of its time.
@@ -387,7 +388,7 @@ class Calls:
             kernel()
             return perf_counter() - start
         except REFUSED as error:
-            once.add(id(call))
+            once.add(identity(call))
             clock.note_unrepeated(call, error)
             return call.seconds
 

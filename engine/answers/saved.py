@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core import watch
+from ..core.identity import identity
 from ..core.records import dataclass
 from ..core.result import Result
 from ..core.source import Location
@@ -144,7 +145,7 @@ class SavedStory(Result):
     def recomputable(self) -> tuple[int, int, int]:
         """Bytes that computing again would free, for how many operators, and their share of the forward work in %."""
         chosen = [b for b in self.kept if b.recompute]
-        again = {id(b.producer): b.producer for b in chosen if b.producer is not None}
+        again = {identity(b.producer): b.producer for b in chosen if b.producer is not None}
         whole = sum(o.work for o in self.operations if o.part == FORWARD)
         share = round(100 * sum(o.work for o in again.values()) / whole) if whole else 0
         return sum(b.nbytes for b in chosen), len(again), share
@@ -240,13 +241,13 @@ class Keeper:
         if isinstance(event.origin, Operator) and _gives_a_view(event.origin.op) and event.inputs:
             seen, whole = event.outputs[0].array, event.inputs[0].array
             if not isinstance(seen, np.ndarray):
-                self._arrays[id(seen)] = seen
-                self._roots[id(seen)] = self._roots.get(id(whole), whole)
+                self._arrays[identity(seen)] = seen
+                self._roots[identity(seen)] = self._roots.get(identity(whole), whole)
 
     def _buffer(self, v: Any, producer: RunOperation | None) -> Buffer:
         array = v.array
-        array = self._roots[id(array)] if id(array) in self._roots else root(array)
-        key = id(array)
+        array = self._roots[identity(array)] if identity(array) in self._roots else root(array)
+        key = identity(array)
         buffer = self._buffers.get(key)
         if buffer is None:
             self._arrays[key] = array

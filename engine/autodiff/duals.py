@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ..core import names
+from ..core.identity import identity
 from ..core.records import dataclass
 from ..ir.blocks import STEP_SCOPES, BlockCarry, Region, reads, region, writes
 from ..ir.operator import Operator
@@ -235,8 +236,8 @@ def _later_carries(
 
 def _subtract(all_: Iterable[BlockCarry], some: Iterable[BlockCarry]) -> list[BlockCarry]:
     """*all_* but for *some*; by identity, for comparing variables appends operators."""
-    gone = set(map(id, some))
-    return [c for c in all_ if id(c) not in gone]
+    gone = set(map(identity, some))
+    return [c for c in all_ if identity(c) not in gone]
 
 
 def _has_gradients(c: BlockCarry) -> bool:

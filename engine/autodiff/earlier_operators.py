@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core import names
+from ..core.identity import identity
 from ..ir import roles
 from ..ir.operator import Operands, Operator
 from ..ir.program import Block
@@ -20,7 +21,7 @@ def computes(op: OpDef, attrs: Mapping[str, Any], inputs: Operands) -> Key:
     """Return a dictionary key for the computation of an operator: by identity, for ``==`` on variables appends an
     operator.
     """
-    return op, id(attrs), tuple(tuple(map(id, v)) if isinstance(v, tuple) else id(v) for v in inputs)
+    return op, identity(attrs), tuple(tuple(map(identity, v)) if isinstance(v, tuple) else identity(v) for v in inputs)
 
 
 class EarlierOps:

@@ -19,6 +19,8 @@ from opcode import opmap
 from types import CodeType, FrameType
 from typing import Any, Final
 
+from .identity import identity
+
 Location = tuple[tuple[CodeType, int], ...]
 
 NOWHERE: Final[Location] = ()
@@ -168,7 +170,7 @@ def _package_folders() -> tuple[str, ...]:
 
 def package_place(location: Location) -> str:
     """Return where an installed package stood that the user's line called, ``torchdiffeq/adjoint.py:206``; or empty."""
-    frame = _inside.get(id(location))
+    frame = _inside.get(identity(location))
     if frame is None:
         return ""
     code, line = frame
@@ -181,7 +183,7 @@ def locate(where: Any) -> Location:
         return where  # type: ignore[no-any-return]
     code, offset = where
     # By identity: code objects of different files are equal when their text is.
-    key = (id(code), offset, "offset")
+    key = (identity(code), offset, "offset")
     location = _interned.get(key)
     if location is None:
         location = _interned[key] = _one(code, _line(code, offset))
@@ -190,16 +192,16 @@ def locate(where: Any) -> Location:
 
 def _line(code: CodeType, offset: int) -> int:
     """The line of an instruction; the table of a module of a thousand lines is read once, and not for each of them."""
-    table = _tables.get(id(code))
+    table = _tables.get(identity(code))
     if table is None:
         lines = [(start, n) for start, _, n in code.co_lines()]
-        table = _tables[id(code)] = code, [start for start, _ in lines], [n or 0 for _, n in lines]
+        table = _tables[identity(code)] = code, [start for start, _ in lines], [n or 0 for _, n in lines]
     _, starts, numbers = table
     return numbers[max(bisect_right(starts, offset) - 1, 0)]
 
 
 def _one(code: CodeType, line: int) -> Location:
-    key = (id(code), line)
+    key = (identity(code), line)
     location = _interned.get(key)
     if location is None:
         location = _interned[key] = ((code, line),)
@@ -214,7 +216,7 @@ def here() -> Location:
         frame = frame.f_back
     if frame is None or module not in users or _pretended is not None:
         return locate(site(frame))
-    location = _interned.get((id(frame.f_code), frame.f_lasti, "offset"))
+    location = _interned.get((identity(frame.f_code), frame.f_lasti, "offset"))
     return location if location is not None else locate(site(frame))
 
 
@@ -260,9 +262,9 @@ def _find_use(code: CodeType, offset: int) -> int:
 
     A result that is given a name, which is returned next, counts as returned.
     """
-    held = _bytes.get(id(code))
+    held = _bytes.get(identity(code))
     if held is None:
-        held = _bytes[id(code)] = code, code.co_code
+        held = _bytes[identity(code)] = code, code.co_code
     instructions = held[1]
     while offset > 0 and instructions[offset] == _CACHE:  # of a Python function the offset is behind the call
         offset -= 2
@@ -292,14 +294,14 @@ def _whole(frame: FrameType | None) -> Location:
         if not is_ours(module):
             frames.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back
-    key = tuple((id(code), line) for code, line in frames)
+    key = tuple((identity(code), line) for code, line in frames)
     known = _interned.get(key)
     if known is not None:
         return known
     own = tuple([frame for frame in frames if not is_installed(frame[0].co_filename)]) or tuple(frames)
     _interned[key] = own
     if own and own[0] is not frames[0]:
-        _inside[id(own)] = frames[0]
+        _inside[identity(own)] = frames[0]
     return own
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from ..core import state, watch
+from ..core.identity import identity
 from ..ops.registry import get_by_type
 from . import mode, piecewise_linear
 from .leaf_gradients import own, store
@@ -116,7 +117,7 @@ def _gradients_of_inputs(
         if not tensor._stop:
             work.seed(tensor, gradient)
     work.run()
-    held = {id(t) for t in grad_outputs}
+    held = {identity(t) for t in grad_outputs}
     with _GradMode(create_graph):
         gradients = [None if t._stop else _result(work, t, held) for t in inputs]
     for wanted_of, g in zip(inputs, gradients, strict=True):
@@ -151,7 +152,7 @@ def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:
         held_by_all = [total.array.copy() if isinstance(total, Tensor) else total]
         del total
         return Tensor(own(held_by_all, others=1))
-    result = apply(get_by_type("assign"), [total], {}) if id(total) in held else as_tensor(total)
-    held.add(id(result))
+    result = apply(get_by_type("assign"), [total], {}) if identity(total) in held else as_tensor(total)
+    held.add(identity(result))
     result.stop_gradient = False
     return result

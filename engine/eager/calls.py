@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core import state, upward
 from ..core.errors import DtypeError, GradientError, ModeError, ShapeError, UsageError
+from ..core.identity import identity
 from . import backward as sweeping
 from . import piecewise_linear
 from .pass_start import PassRequest
@@ -77,7 +78,7 @@ def backward(
     where = "paddle.autograd.backward"
     _need_dynamic(where)
     roots = _tensors(tensors, "tensors", where)
-    if len({id(t) for t in roots}) < len(roots):
+    if len({identity(t) for t in roots}) < len(roots):
         raise GradArgumentError(f"{where}: 'tensors' contains duplicate paddle.Tensor object.")
     seeds = _seeds(grad_tensors, roots, "grad_tensors", "tensors", where)
     _flag(retain_graph, "retain_graph", where)
@@ -163,7 +164,7 @@ def grad(
         listed = list(no_grad_vars) if isinstance(no_grad_vars, (set, frozenset)) else no_grad_vars
         constants = _tensors(listed, "no_grad_vars", where) if not _empty(listed) else []
     for name, several in (("outputs", roots), ("inputs", asked)):
-        if len({id(t) for t in several}) < len(several):
+        if len({identity(t) for t in several}) < len(several):
             raise DuplicateError(f"{where}: the same tensor occurs twice in '{name}'.")
     # the sweep
     roots, constants = [t.carrier for t in roots], [t.carrier for t in constants]

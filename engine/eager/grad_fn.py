@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core import source
+from ..core.identity import identity
 from ..ops.compat import grad_type
 from .tape import GradNode, Place
 from .tensor import Leaf, Tensor
@@ -40,7 +41,7 @@ class GradFn:
         return isinstance(other, GradFn) and self._of is other._of
 
     def __hash__(self) -> int:
-        return id(self._of)
+        return identity(self._of)
 
     def __repr__(self) -> str:
         about = f" of {self._of.name}" if isinstance(self._of, Leaf) else f", {source.short(self._of.loc)}"

@@ -19,6 +19,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from ..core import source, watch
+from ..core.identity import identity
 from ..core.source import Location
 from ..ops.opdef import OpDef, Trait
 from ..ops.readings import flatten
@@ -225,7 +226,7 @@ class Journal:
             return self.place(t.node.key, t.index)
         if t._leaf is not None and t._leaf in self._leaves:
             return self._leaves[t._leaf]
-        held = self._held.get(id(t))
+        held = self._held.get(identity(t))
         number = self._give(t) if held is None else held[0]
         if t._leaf is not None:
             self._leaves[t._leaf] = number
@@ -244,7 +245,7 @@ class Journal:
         return self._time
 
     def _give(self, t: Tensor, number: int | None = None) -> int:
-        key, held = id(t), self._held
+        key, held = identity(t), self._held
         own = self.tick() if number is None else number
         held[key] = own, weakref.ref(t, lambda _: held.pop(key, None))
         return own
@@ -254,7 +255,7 @@ class Journal:
         forgotten.
         """
         node = t.node
-        number = self._held.get(id(t), (None,))[0] if node is None else self._places.get((node.key, t.index))
+        number = self._held.get(identity(t), (None,))[0] if node is None else self._places.get((node.key, t.index))
         if number is None or not any(number in call.writes for call in reversed(self.calls)):
             return False
         return not self.forgotten or {n.key for n in nodes} <= {call.key for call in self.calls}
@@ -300,7 +301,7 @@ class Journal:
             return False
         number = self._leaves.get(t._leaf) if t._leaf is not None else None
         if number is None:
-            number = self._held.get(id(t), (0,))[0]
+            number = self._held.get(identity(t), (0,))[0]
         return number > self.end
 
     def is_left_behind(self, number: int) -> bool:
@@ -377,7 +378,7 @@ class Journal:
         self._last = copy.array, writes[0]
         for t in sources:
             if t._leaf is not None and t.version is copy.version:
-                self._owners[id(t.version)] = weakref.ref(t)
+                self._owners[identity(t.version)] = weakref.ref(t)
 
     def _set_aside(self, event: watch.SetAside) -> None:
         self._give(event.copy, self.number(event.tensor))
@@ -449,7 +450,7 @@ class Journal:
         t = event.tensor
         if not t.persistable and (t._leaf is None or t._leaf not in self._leaves):
             # Whatever computed its values, gradients end in it from here on.
-            before = self._held.get(id(t))
+            before = self._held.get(identity(t))
             leaf = self._give(t)
             self.entered[leaf] = source.here()
             if before is not None:
@@ -475,7 +476,7 @@ class Journal:
             # The tensor holds something else from now on: what was just computed, or plain values.
             self._give(t, self._last[1] if event.array is self._last[0] else None)
         self._event("written", self.number(t), event.writer)
-        owner = self._owners.get(id(t.version), _nobody)()
+        owner = self._owners.get(identity(t.version), _nobody)()
         if owner is not None and owner is not t and owner.version is t.version:
             self._event("written", self.number(owner), event.writer)
 

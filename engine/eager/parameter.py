@@ -7,6 +7,7 @@ from collections.abc import Container
 from typing import Any
 
 from ..core import source, state, watch
+from ..core.identity import identity
 from ..core.source import Location
 from ..core.spec import TensorSpec
 from ..ir import default
@@ -111,7 +112,7 @@ class TensorParameter(Tensor):
         """Be one of the living parameters from now on, made at *loc*."""
         self.loc = loc
         self.birth = ParameterRecord(self)
-        _living[id(self)] = self
+        _living[identity(self)] = self
         state.made.note(self.birth)
 
     @property

@@ -12,6 +12,7 @@ from typing import Any
 from ..core import watch
 from ..core.differences import meet
 from ..core.errors import GradientError, UnsupportedError, UsageError
+from ..core.identity import identity
 from ..kernels import choice
 from ..kernels.choice import eager
 from ..ops.opdef import Array, Operand, Read
@@ -82,12 +83,12 @@ class PyLayerContext:
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """No gradient flows into these outputs: they get ``stop_gradient=True``, and backward zeros for them."""
-        self._without.update(id(t) for t in tensors)
+        self._without.update(identity(t) for t in tensors)
 
     def mark_not_inplace(self, *tensors: Tensor) -> None:
         """These inputs may be returned as outputs without counting as edited in place: the output is a new tensor."""
         meet("not in place")
-        self._not_inplace.update(id(t) for t in tensors)
+        self._not_inplace.update(identity(t) for t in tensors)
 
     def set_materialize_grads(self, value: bool) -> None:
         """Choose whether backward gets zeros (the default) or None for an output without a gradient."""
@@ -375,22 +376,22 @@ class PyLayer:
             )
         if not recorded:
             return result
-        taken = {id(t) for t in inputs}
+        taken = {identity(t) for t in inputs}
         entries = list(result) if isinstance(result, (list, tuple)) else [result]
         outputs: list[Tensor] = []
         for i, v in enumerate(entries):
             if not isinstance(v, Tensor):
                 continue
-            without = id(v) in ctx._without
-            if id(v) in taken and id(v) not in ctx._not_inplace:
+            without = identity(v) in ctx._without
+            if identity(v) in taken and identity(v) not in ctx._not_inplace:
                 # Even if no value changed: who retained it must not take the gradient of this layer for its own.
                 v.check_inplace(cls.__name__)
                 v.version.wrote(cls.__name__)
-            elif v.node is not None or not v.stop_gradient or id(v) in taken:
+            elif v.node is not None or not v.stop_gradient or identity(v) in taken:
                 entries[i] = Tensor(v.array, version=v.version)
             outputs.append(entries[i])
             if without:
-                ctx._without.add(id(entries[i]))
+                ctx._without.add(identity(entries[i]))
         _record(cls, ctx, slots, inputs, wrt, outputs)
         return entries[0] if not isinstance(result, (list, tuple)) else type(result)(entries)
 
@@ -411,7 +412,7 @@ def _record(
     outputs: list[Tensor],
 ) -> None:
     """Put the call on the tape and give *outputs* their places."""
-    places = {id(t): j for j, t in enumerate(outputs)}
+    places = {identity(t): j for j, t in enumerate(outputs)}
     versions: list[Any] = []
     saved: list[Any] = []
     hooks = packing.get()
@@ -421,8 +422,8 @@ def _record(
             continue
         if hooks is None:
             versions += (v.version, v.version.count)
-        if id(v) in places and id(v) not in {id(t) for t in inputs}:
-            saved.append(_SavedOutput(v, places[id(v)]))
+        if identity(v) in places and identity(v) not in {identity(t) for t in inputs}:
+            saved.append(_SavedOutput(v, places[identity(v)]))
         else:
             saved.append(v if hooks is None else hooks.pack(v))
     ctx._saved = tuple(saved)
@@ -432,10 +433,10 @@ def _record(
     node.versions = tuple(versions)
     ctx._node = weakref.ref(node)
     if watch.noting:
-        taken = tuple([id(t) not in ctx._without for t in outputs])
+        taken = tuple([identity(t) not in ctx._without for t in outputs])
         watch.note(watch.Applied(node, tuple(inputs), tuple(outputs), taken))
     for j, t in enumerate(outputs):
-        if id(t) not in ctx._without:
+        if identity(t) not in ctx._without:
             t.node, t.index, t.stop_gradient = node, j, False
 
 

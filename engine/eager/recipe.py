@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core import source, watch
 from ..core.attribute_keys import REMEMBERED, key_of, simple
+from ..core.identity import identity
 from ..core.rows import RowArray
 from ..core.spec import in_use, when_in_use
 from ..kernels.backend import Backend
@@ -176,7 +177,7 @@ def leaves(operands: Sequence[Any]) -> frozenset[int]:
     for operand in operands:
         for t in operand if isinstance(operand, (list, tuple)) else (operand,):
             if isinstance(t, Tensor) and t.node is None and (t.persistable or not t._stop):
-                ids.add(id(t.array))
+                ids.add(identity(t.array))
     return frozenset(ids)
 
 

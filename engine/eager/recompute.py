@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import source, state, watch
 from ..core.errors import ArgumentTypeError, GradientError, ModeError
+from ..core.identity import identity
 from ..kernels import choice
 from . import mode
 from .mode import enable_grad, is_grad_enabled, unrecorded
@@ -126,7 +127,7 @@ class _Call:
         before: dict[int, tuple[weakref.ref[Tensor], Any]] = {}
 
         def note(tensor: Tensor) -> None:
-            before.setdefault(id(tensor.version), (weakref.ref(tensor), np.array(tensor.array)))
+            before.setdefault(identity(tensor.version), (weakref.ref(tensor), np.array(tensor.array)))
 
         with saved_tensors_hooks(self._number, self._take), _watch_writes(note):
             result = self.function(*args, **kwargs)
@@ -182,9 +183,10 @@ class _Call:
         if len(repeated) != self.retained:
             raise self._other(f"its operators retained {self.retained} values at first and {len(repeated)} now")
         # What the function writes holds again what it held, and so it is what was retained.
-        outside = {id(t.version) for t, _ in self.written}
+        outside = {identity(t.version) for t, _ in self.written}
         self.values = {
-            i: (t, t.version.count if id(t.version) in outside else count) for i, (t, count) in enumerate(repeated)
+            i: (t, t.version.count if identity(t.version) in outside else count)
+            for i, (t, count) in enumerate(repeated)
         }
 
     @staticmethod

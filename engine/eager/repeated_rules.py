@@ -14,6 +14,7 @@ from typing import Any
 
 from ..core import generated_code, watch
 from ..core.attribute_keys import REMEMBERED
+from ..core.identity import identity
 from ..core.spec import in_use
 from ..kernels.backend import Backend
 from ..kernels.choice import when_chosen
@@ -65,7 +66,7 @@ def pull_recorded(node: GradNode, args: Sequence[Operand], wanted: Sequence[bool
             _asked.clear()
         _plans[place] = None
         return None
-    if place in _asked or len({*map(id, args)}) < len(args):
+    if place in _asked or len({*map(identity, args)}) < len(args):
         return None
     return _record_rule(rule, node, args, wanted, place)
 
@@ -121,20 +122,20 @@ class NotingOps(RuleOps):
 
 def _plan(op_type: str, args: Sequence[Operand], steps: Sequence[Step], results: Sequence[Any]) -> Plan | None:
     """A function of *args* that repeats *steps* and gives *results*; None where there is none such."""
-    names = {id(v): f"x{i}" for i, v in enumerate(args) if v is not None}
-    names[id(None)] = "None"
+    names = {identity(v): f"x{i}" for i, v in enumerate(args) if v is not None}
+    names[identity(None)] = "None"
     space: dict[str, Any] = {"__name__": __name__}
     lines = []
     for n, (call, operands, result) in enumerate(steps):
-        arguments = [names.get(id(v)) for v in operands]
+        arguments = [names.get(identity(v)) for v in operands]
         if None in arguments:
             return None
         space[f"call{n}"] = call
         lines.append(f"r{n} = call{n}.recipe.record(call{n}, {', '.join(map(str, arguments))})")
-        names[id(result)] = f"r{n}"
+        names[identity(result)] = f"r{n}"
         if isinstance(result, tuple):
-            names |= {id(v): f"r{n}[{j}]" for j, v in enumerate(result) if v is not None}
-    returned = [names.get(id(v)) for v in results]
+            names |= {identity(v): f"r{n}[{j}]" for j, v in enumerate(result) if v is not None}
+    returned = [names.get(identity(v)) for v in results]
     if None in returned:
         return None
     lines.append(f"return ({''.join(f'{name}, ' for name in returned)})")

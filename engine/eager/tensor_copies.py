@@ -10,6 +10,7 @@ import weakref
 from typing import NamedTuple
 
 from ..core import watch
+from ..core.identity import identity
 from .tensor import Tensor
 
 
@@ -30,7 +31,7 @@ def copy_of(t: Tensor) -> Tensor:
     """A tensor with the values of *t* and its place on the tape."""
     if t.node is not None:
         return t.placed(t.array.copy())
-    known = _copies.get(id(t))
+    known = _copies.get(identity(t))
     copy = known.copy() if known is not None and known.writes == t.inplace_version else None
     return _remember(t) if copy is None else copy
 
@@ -38,7 +39,7 @@ def copy_of(t: Tensor) -> Tensor:
 def _remember(t: Tensor) -> Tensor:
     copy = t.placed(t.array.copy())
     copy.loc = t.loc
-    mine, its = id(t), id(copy)
+    mine, its = identity(t), identity(copy)
     original = weakref.ref(t, lambda _: _copies.pop(mine, None))
     _copies[mine] = _Copy(original, t.inplace_version, weakref.ref(copy))
     _originals[its] = weakref.ref(copy, lambda _: _originals.pop(its, None)), original
@@ -49,6 +50,6 @@ def _remember(t: Tensor) -> Tensor:
 
 def original(t: Tensor) -> Tensor:
     """Return the tensor that *t* is a copy of; itself if it is none, or if nobody holds that any more."""
-    known = _originals.get(id(t))
+    known = _originals.get(identity(t))
     first = None if known is None else known[1]()
     return t if first is None else first

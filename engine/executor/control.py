@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..core import source
 from ..core.errors import ExecutionError
+from ..core.identity import identity
 from ..core.records import dataclass
 from ..ir import blocks, roles
 from ..ir.operator import Operator, flat
@@ -367,7 +368,7 @@ def finish(lowering: Lowering, needed: Collection[int], consumable: Callable[[in
         return readers[r] == 1 and r not in needed and consumable(r)
 
     for i in reversed(code):
-        control = lowering.controls.get(id(i))
+        control = lowering.controls.get(identity(i))
         if control is not None:
             control.finish(live, is_last)
     return code

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.identity import identity
 from ..core.records import dataclass
 from ..ir.operator import Operator
 from .accumulation import split_sums
@@ -61,7 +62,7 @@ class _Buffers:
     def __init__(self, regs: Iterable[Any]) -> None:
         self.alive = 0
         self._outside = [root(r) for r in regs if r is not None]  # held, so that no other buffer gets their identity
-        self._uncounted = {id(r) for r in self._outside}
+        self._uncounted = {identity(r) for r in self._outside}
         self._users: Counter[int] = Counter()
         self._by_register: dict[int, Any] = {}
 
@@ -69,7 +70,7 @@ class _Buffers:
         """*register* holds *value* from now on, in place of what it held."""
         self.let_go(register)
         buffer = root(value)
-        key = id(buffer)
+        key = identity(buffer)
         if key in self._uncounted:
             return
         if not self._users[key]:
@@ -82,8 +83,8 @@ class _Buffers:
         buffer = self._by_register.pop(register, None)
         if buffer is None:
             return
-        self._users[id(buffer)] -= 1
-        if not self._users[id(buffer)]:
+        self._users[identity(buffer)] -= 1
+        if not self._users[identity(buffer)]:
             self.alive -= nbytes(buffer)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from ..core import names, source
 from ..core.collector import pause_gc
 from ..core.errors import ExecutionError, FeedError, FetchError, did_you_mean
+from ..core.identity import identity
 from ..core.spec import TensorSpec
 from ..core.tensor_array import EMPTY
 from ..ir.operator import Operator, SharedAttrs, flat, map_operands
@@ -317,7 +318,7 @@ class Lowering:
         read, written = map_operands(op.inputs, _SPEC), map_operands(op.outputs, _SPEC)
         if type(op.attrs) is not SharedAttrs:
             return OperatorForm(op, read, written)
-        key = definition, id(op.attrs), read, written
+        key = definition, identity(op.attrs), read, written
         form = self._forms.get(key)
         if form is None:
             form = OperatorForm(op, read, written)
@@ -332,7 +333,7 @@ class Lowering:
         effect = self.context.effects(op)
         instruction = Instruction(op, _raise_unlowered, tuple(runs_block.ins), outs, spread=True, effect=effect)
         runs_block.instruction = instruction
-        self.controls[id(instruction)] = runs_block
+        self.controls[identity(instruction)] = runs_block
         self.code.append(instruction)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ArgumentTypeError
+from ..core.identity import identity
 from ..core.rows import RowUpdate
 from ..core.tensor_array import TensorArray
 from ..ir.variable import Variable
@@ -76,7 +77,7 @@ def fetch_values(plan: Plan, regs: Sequence[Any], kept: Callable[[Any], bool] | 
     values = [regs[r] for r in plan.fetches]
     if kept is not None and len(set(map(type, values))) == 1 and kept(values[0]):
         return values
-    shared = {id(regs[r]) for r in plan.outside}
+    shared = {identity(regs[r]) for r in plan.outside}
     shared |= plan.constant_ids
     fetched: list[Any] = []
     for value in values:
@@ -84,7 +85,7 @@ def fetch_values(plan: Plan, regs: Sequence[Any], kept: Callable[[Any], bool] | 
             fetched.append(value)
         else:
             fetched.append(_own(value, shared))
-        shared.add(id(value))
+        shared.add(identity(value))
     return fetched
 
 
@@ -95,7 +96,7 @@ def store(plan: Plan, regs: Sequence[Any], values: dict[str, Any], backend: Back
     """
     if not plan.stores:
         return
-    taken = {id(regs[r]) for r in plan.arrivals}
+    taken = {identity(regs[r]) for r in plan.arrivals}
     updates = []
     for name, r in plan.stores.items():
         value = regs[r]
@@ -106,7 +107,7 @@ def store(plan: Plan, regs: Sequence[Any], values: dict[str, Any], backend: Back
             continue
         else:
             values[name] = _own(value, taken)
-        taken.add(id(value))
+        taken.add(identity(value))
     for name, update in updates:
         if update.base is values.get(name):
             update.apply_to(values[name])  # in place: nothing that reads the table before is left
@@ -122,4 +123,4 @@ def _own(value: Any, others: Collection[int]) -> Any:
     if isinstance(value, TensorArray):
         return [None if v is None else np.array(v) for v in value.listed()]
     array = np.asarray(value)
-    return array.copy() if id(value) in others or array.base is not None else array
+    return array.copy() if identity(value) in others or array.base is not None else array

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core import source, watch
 from ..core.errors import GradtoolError, KernelError, describe
+from ..core.identity import identity
 from ..core.records import dataclass
 from ..core.summary import Asked, Heard, InOrder
 from ..ir.operator import Operator
@@ -105,7 +106,7 @@ class Plan:
         self.results = results
         self.arrivals = (*feeds.values(), *loads.values())
         self.outside = (*self.arrivals, *stores.values())
-        self.constant_ids = frozenset(map(id, constants.values()))
+        self.constant_ids = frozenset(map(identity, constants.values()))
         self.inputs: Any = None
         self.backend = backend
         self.compiled = backend.compile(self)

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple, NoReturn
 import numpy as np
 
 from ..core.errors import FileFormatError
+from ..core.identity import identity
 from .jsontext import shorten_value
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -268,9 +269,9 @@ class _Plain:
             self.fail(f"what it holds is nested more than {DEPTH} levels deep, or contains itself")
         if value is None or isinstance(value, (bool, int, float, str, bytes, np.generic)):
             return value
-        if id(value) not in self._done:
-            self._done[id(value)] = self._convert(value, depth + 1)
-        return self._done[id(value)]
+        if identity(value) not in self._done:
+            self._done[identity(value)] = self._convert(value, depth + 1)
+        return self._done[identity(value)]
 
     def _convert(self, value: Any, depth: int) -> Any:
         if isinstance(value, PickledObject):

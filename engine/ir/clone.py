@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from ..core.collector import pause_gc
+from ..core.identity import identity
 from . import roles
 from .checking import check_program
 from .operator import Marks, Operands, Operator, intern_attrs, map_operands
@@ -41,9 +42,9 @@ def clone(program: Program, for_test: bool = False) -> Program:
         for block, twin in homes.items():
             moved: dict[int, Marks] = {}
             for op in ops[block]:
-                marks = moved.get(id(op.marks))
+                marks = moved.get(identity(op.marks))
                 if marks is None:
-                    marks = moved[id(op.marks)] = op.marks.move(twin)
+                    marks = moved[identity(op.marks)] = op.marks.move(twin)
                 copies[op] = _copy_op(op, marks, twins, copies, for_test)
             twin._extend([copies[op] for op in ops[block]])
             for op in ops[block]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import names, source, upward
 from ..core.errors import SlotNotFound, did_you_mean
+from ..core.identity import identity
 from ..core.source import NOWHERE, Location
 from ..ops import compat
 from ..ops.opdef import BlockValue, OpDef, Slot
@@ -130,7 +131,7 @@ REMEMBERED_MARKS = 1024
 def make_marks(block: Block, loc: Location, role: int, scope: str) -> Marks:
     """Return the marks of operators of *block* that were made at *loc*, with that role and scope."""
     table = block.marks
-    key = (id(loc), role, scope)  # a location takes long to hash; the marks hold it, so that it stays where it is
+    key = (identity(loc), role, scope)  # a location takes long to hash; the marks hold it, so that it stays where it is
     marks = table.get(key)
     if marks is None or marks.loc is not loc:
         if len(table) >= REMEMBERED_MARKS:

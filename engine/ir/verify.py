@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core import source
 from ..core.errors import GradtoolError, ProgramError
+from ..core.identity import identity
 from ..core.spec import UNKNOWN, TensorSpec
 from ..ops.opdef import Slot
 from . import blocks, build, roles
@@ -396,7 +397,7 @@ def _(program: Program) -> Iterator[Problem]:
         if op.op.forward is not None:
             yield from _gradient_specs(op)
             continue
-        key = op.op, map_operands(op.inputs, _SPEC), id(op.attrs)
+        key = op.op, map_operands(op.inputs, _SPEC), identity(op.attrs)
         try:
             if key not in inferred:
                 inferred[key] = build.infer(op.op, op.inputs, op.attrs)

@@ -18,6 +18,7 @@ from gradtool.paddle.nn import Layer
 from ..answers.flow.probe import CallProbe, Probe, ProbeInput
 from ..answers.flow.rerun import jitter
 from ..core import source, state
+from ..core.identity import identity
 from ..core.records import dataclass
 from ..core.source import NOWHERE, Location
 from ..eager.tensor import Tensor
@@ -49,7 +50,7 @@ class LayerCall:
     @property
     def tensors(self) -> list[Tensor]:
         """The tensors among the arguments, each of them once."""
-        return list({id(t): t for t in _tensors((self.args, self.kwargs))}.values())
+        return list({identity(t): t for t in _tensors((self.args, self.kwargs))}.values())
 
     def arguments(self) -> Iterator[tuple[str, Tensor]]:
         """The tensors among the arguments, by the names of the parameters of ``forward`` that they are given for."""
@@ -104,20 +105,20 @@ class LayerCalls:
         call = Layer.__call__
 
         def note(layer: Layer, *args: Any, **kwargs: Any) -> Any:
-            self.called.add(id(layer))
+            self.called.add(identity(layer))
             if len(self._open) > 1 or state.in_static_mode():
                 return call(layer, *args, **kwargs)
             calls = self._open[-1].within if self._open else self.outermost
             if not self._open:
-                self._release_dropped(all_of_them=id(layer) not in calls)
+                self._release_dropped(all_of_them=identity(layer) not in calls)
             this = LayerCall(layer, args, kwargs, source.here())
             self._open.append(this)
             try:
                 this.result = call(layer, *args, **kwargs)
             finally:
                 self._open.pop()
-            calls.pop(id(layer), None)
-            calls[id(layer)] = this
+            calls.pop(identity(layer), None)
+            calls[identity(layer)] = this
             self._number(this)
             return this.result
 
@@ -146,7 +147,7 @@ class LayerCalls:
         for t in _tensors(call.result):
             number = self._recorder.find_number(t.array)
             if number is not None:
-                self.gave[number] = id(call.layer), read
+                self.gave[number] = identity(call.layer), read
 
     def find_uncalled(self) -> Iterator[UncalledLayer]:
         """Yield the layers without parameters that layers of the user's hold and never call, one for each class.
@@ -156,12 +157,12 @@ class LayerCalls:
         held: dict[tuple[type, str], list[Layer]] = {}
         roots = [call.layer for call in self.outermost.values()]
         for owner in dict.fromkeys(layer for root in roots for layer in (root, *root.sublayers())):
-            if id(owner) in self.called and not _is_installed(type(owner)):
+            if identity(owner) in self.called and not _is_installed(type(owner)):
                 for name, layer in owner.named_children():
                     held.setdefault((type(owner), name), []).append(layer)
         # A switch that is off in some blocks of a network leaves their layers alone, and others call theirs.
         for (owner, name), layers in held.items():
-            if self.called.isdisjoint(map(id, layers)) and all(map(_computes_alone, layers)):
+            if self.called.isdisjoint(map(identity, layers)) and all(map(_computes_alone, layers)):
                 yield UncalledLayer(owner, name, type(layers[0]))
 
     def predictors(self) -> list[LayerCall]:
@@ -228,7 +229,7 @@ def probe(call: LayerCall, name: str, model: str, line_of: Callable[[Any], Locat
     tensors = call.tensors
 
     def function(inputs: Sequence[Tensor]) -> list[Tensor]:
-        given = dict(zip(map(id, tensors), inputs, strict=True))
+        given = dict(zip(map(identity, tensors), inputs, strict=True))
         args, kwargs = _replace_tensors((call.args, call.kwargs), given)
         with _evaluation_mode(layer):
             result = users_code.call(model, layer, *args, **kwargs)
@@ -253,14 +254,14 @@ def _names(call: LayerCall, tensors: Sequence[Tensor]) -> list[str]:
     for parameter, value in bound.items():
         inner = list(_tensors(value))
         for i, t in enumerate(inner):
-            names.setdefault(id(t), parameter if isinstance(value, Tensor) else f"{parameter}[{i}]")
-    return [names.get(id(t), f"input {i}") for i, t in enumerate(tensors)]
+            names.setdefault(identity(t), parameter if isinstance(value, Tensor) else f"{parameter}[{i}]")
+    return [names.get(identity(t), f"input {i}") for i, t in enumerate(tensors)]
 
 
 def _replace_tensors(value: Any, given: Mapping[int, Tensor]) -> Any:
     """Nested containers with other tensors; as deep as people nest arguments."""
     if isinstance(value, Tensor):
-        return value.carried(given[id(value.carrier)])
+        return value.carried(given[identity(value.carrier)])
     if isinstance(value, dict):
         return {k: _replace_tensors(v, given) for k, v in value.items()}
     if isinstance(value, list):

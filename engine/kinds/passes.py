@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core import source
 from ..core.answer import Answered
+from ..core.identity import identity
 from ..core.records import dataclass
 from ..core.source import Location
 from ..request.request import Request
@@ -94,8 +95,12 @@ class CallList(Answered):
 
     def others(self) -> list[Other]:
         """Return the other calls for ``--backward each``: those from other losses than that of the main call."""
-        same = {id(line.variable) for line in self.lines if self.asked in line.numbers and line.variable is not None}
-        lines = (line for line in self.distinct() if self.asked not in line.numbers and id(line.variable) not in same)
+        same = {
+            identity(line.variable) for line in self.lines if self.asked in line.numbers and line.variable is not None
+        }
+        lines = (
+            line for line in self.distinct() if self.asked not in line.numbers and identity(line.variable) not in same
+        )
         return [Other(line.loss or source.short(line.location), line.last) for line in lines]
 
 

@@ -20,6 +20,7 @@ from ..answers.flow.swapped_axes import find_swapped_axes
 from ..answers.training.saturation import find_saturated
 from ..core import source
 from ..core.errors import UnsupportedError
+from ..core.identity import identity
 from ..core.notes import SILENT
 from ..core.vocabulary import title
 from ..ir import roles
@@ -52,7 +53,7 @@ def probe_without_layers(
     learned = _parameter_numbers(run, recorder, model)
     found = find_predictions(run, learned)
     moving = downstream(run, learned)
-    known = set(map(id, asked))
+    known = set(map(identity, asked))
     given = {n: read for n, (layer, read) in calls.gave.items() if layer in known}
     alone = {n for n, read in given.items() if moving.isdisjoint(read)}
     if not found.outputs or not (found.labelled or _reads_itself(run, calls, moving)):

@@ -15,6 +15,8 @@ from gradtool.engine.executor.scope import DenseTensor
 from gradtool.engine.files import pickle_writer, pickles, torch_tensors
 from gradtool.engine.ir.program import Program
 
+from ..engine.core.identity import identity
+
 NAMES = "StructuredToParameterName@@"
 """The entry of a state dict that has the names of its tensors."""
 SLICES = "UnpackBigParamInfor@@"
@@ -44,9 +46,9 @@ def read(file: BinaryIO, name: str, tensor: Tensors) -> Any:
     done: dict[int, Any] = {}
 
     def restored(value: Any, called: str | None) -> Any:
-        if id(value) not in done:
-            done[id(value)] = converted(value, called)
-        return done[id(value)]
+        if identity(value) not in done:
+            done[identity(value)] = converted(value, called)
+        return done[identity(value)]
 
     def converted(value: Any, called: str | None) -> Any:
         if _is_pair(value):
@@ -69,9 +71,9 @@ def of_torch(value: Any, tensor: Tensors) -> Any:
     done: dict[int, Any] = {}
 
     def restored(value: Any) -> Any:
-        if id(value) not in done:
-            done[id(value)] = converted(value)
-        return done[id(value)]
+        if identity(value) not in done:
+            done[identity(value)] = converted(value)
+        return done[identity(value)]
 
     def converted(value: Any) -> Any:
         if isinstance(value, torch_tensors.TorchTensor):
@@ -146,8 +148,8 @@ def _has_pairs(content: Any) -> bool:
         value = left.pop()
         if _is_pair(value):
             return True
-        if isinstance(value, (dict, list, tuple)) and id(value) not in seen:
-            seen.add(id(value))
+        if isinstance(value, (dict, list, tuple)) and identity(value) not in seen:
+            seen.add(identity(value))
             left += value.values() if isinstance(value, dict) else value
     return False
 

@@ -29,6 +29,7 @@ from gradtool.engine.ir.from_json import from_json
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.to_json import to_json
 
+from ..engine.core.identity import identity
 from . import _checkpoints
 
 FORMAT = "gradtool/state/1"
@@ -70,9 +71,9 @@ class _NestedWriter:
             return write(self, value, path)
         for kind, write in _SHARED.items():
             if isinstance(value, kind):
-                if id(value) not in self.written:
-                    self.written[id(value)] = write(self, value, path)
-                return self.written[id(value)]
+                if identity(value) not in self.written:
+                    self.written[identity(value)] = write(self, value, path)
+                return self.written[identity(value)]
         where = f" at {'.'.join(path)!r}" if path else ""
         raise ArgumentTypeError(
             f"paddle.save: expected tensors, arrays, numbers, strings, None, and lists, tuples and dicts of them, but "

@@ -22,6 +22,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.choice import when_chosen
 from gradtool.engine.ops import registry
 
+from ..engine.core.identity import identity
 from . import _exchange
 from ._arguments import tensor
 from ._dispatch import compute
@@ -270,7 +271,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     That of a tensor which was computed from others is a leaf, too: no gradient goes from it to them.
     """
     clone = object.__new__(type(self))
-    memo[id(self)] = clone
+    memo[identity(self)] = clone
     Tensor.__init__(
         clone,
         np.array(self.array),

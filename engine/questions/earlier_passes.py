@@ -9,6 +9,7 @@ from typing import Any
 from ..answers.flow.fact import Fact, FactKind
 from ..answers.flow.slips import find_slips
 from ..core import watch
+from ..core.identity import identity
 from ..runs import of_tape
 from ..runs.calls import flat
 from ..runs.recorder import Recorder
@@ -58,7 +59,7 @@ class EarlierPasses:
         before = len(self._known), len(self._slipped)
         self._known.update(_places(recorder))
         # One look for each loss that a label slips to, however many batches it does so in.
-        self._slipped.update(map(id, find_slips(recorder.calls_before_pass, recorder.store.get)))
+        self._slipped.update(map(identity, find_slips(recorder.calls_before_pass, recorder.store.get)))
         return (len(self._known), len(self._slipped)) != before
 
     def _add(self, facts: Iterable[Fact], step: int) -> None:
@@ -91,7 +92,7 @@ def _places(recorder: Recorder) -> Iterator[tuple[str, int, tuple[int, ...]]]:
         if any(slot.name == "LearningRate" for slot in call.op.inputs):
             continue
         ranks = tuple([getattr(get(n), "ndim", -1) for n in flat(call.operands[:_MOST_OPERANDS])])
-        yield call.op.type, id(call.loc), ranks
+        yield call.op.type, identity(call.loc), ranks
 
 
 _MOST_OPERANDS = 3

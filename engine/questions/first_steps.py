@@ -26,6 +26,7 @@ from ..answers.training.validations import Validation, Validations
 from ..core import source, watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
+from ..core.identity import identity
 from ..core.listeners import hears
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
@@ -146,10 +147,10 @@ def watch_first_steps() -> Iterator[Callable[[Loaded, Request], FirstSteps]]:
         model = opening.model_in(left, request)
         # A program has its variables by their names instead, and no tensor of it is watched here.
         tensors = {t: n for t, n in getattr(model, "tensor_names", {}).items() if not isinstance(t, str)}
-        names = {id(t): n for t, n in tensors.items()}
+        names = {identity(t): n for t, n in tensors.items()}
 
         def name(tensor: Any) -> str:
-            return names.get(id(tensor)) or str(tensor.name)
+            return names.get(identity(tensor)) or str(tensor.name)
 
         def those(found: Iterable[Seen]) -> tuple[NamedFact[Seen], ...]:
             return tuple(NamedFact(replace(f, tensors=()), tuple(map(name, f.tensors))) for f in found)

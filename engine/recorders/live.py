@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import FrameType
 from typing import Any
 
+from ..core.identity import identity
 from ..core.source import BOUNDARY
 from ..core.vocabulary import speak
 from ..eager.tensor import Tensor
@@ -85,7 +86,7 @@ def names_of_callers() -> dict[str, Any]:
     modules: dict[int, Mapping[str, Any]] = {}
     for frame in _frames(sys._getframe(1)):
         scopes.append(frame.f_locals)
-        modules.setdefault(id(frame.f_globals), frame.f_globals)
+        modules.setdefault(identity(frame.f_globals), frame.f_globals)
     names: dict[str, Any] = {}
     for scope in (*reversed(list(modules.values())), *reversed(scopes)):
         names |= {n: v for n, v in scope.items() if not n.startswith("_")}

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core import source
+from ..core.identity import identity
 from ..core.source import Location
 from ..eager.tensor import Tensor, writes
 from .overwriting import Torn, Write, lay_out
@@ -84,7 +85,7 @@ class Ledger(Store):
         self.count = number + 1
         self._unplaced.append(number)
         if self.find_number(array) is None:
-            self._numbers[id(array)] = number
+            self._numbers[identity(array)] = number
             if self._torn or self._open:
                 self._close(array, number)
         if for_good:
@@ -97,7 +98,7 @@ class Ledger(Store):
 
     def find_number(self, array: Any) -> int | None:
         """The number of an array, or None where it has none."""
-        key = id(array)
+        key = identity(array)
         number = self._numbers.get(key)
         if number is not None and self.get(number) is array:
             return number
@@ -113,11 +114,11 @@ class Ledger(Store):
         It is asked once: the caller gives the array a number with :meth:`number_input`, unless the operator that wrote
         is being recorded and reads what was there before.
         """
-        torn = self._torn.get(id(array)) if self._torn else None
+        torn = self._torn.get(identity(array)) if self._torn else None
         if torn is None or torn.array() is not array:
             return None
         if not torn.waits:
-            del self._torn[id(array)]
+            del self._torn[identity(array)]
         return torn
 
     def expect(self, array: Any) -> None:
@@ -125,8 +126,8 @@ class Ledger(Store):
 
         An array that nobody has read, of a tensor that was detached, holds the value of one that lies just as it does.
         """
-        self._expected.add(id(array))
-        if self.find_number(array) is not None or id(array) in self._torn:
+        self._expected.add(identity(array))
+        if self.find_number(array) is not None or identity(array) in self._torn:
             return
         self._place()
         storage = _storage(array)
@@ -146,8 +147,8 @@ class Ledger(Store):
 
     def _close(self, array: Any, number: int) -> None:
         """Take note of what an operator wrote into an array."""
-        self._torn.pop(id(array), None)
-        written, open_writes = self._open.pop(id(array), (None, ()))
+        self._torn.pop(identity(array), None)
+        written, open_writes = self._open.pop(identity(array), (None, ()))
         if written is not None and written() is array:
             for write in open_writes:
                 write.number, write.waits = number, False
@@ -156,7 +157,7 @@ class Ledger(Store):
         """A number for an array that was there, whoever made it."""
         number = self.new()
         self.keep(number, array)
-        self._numbers[id(array)] = number
+        self._numbers[identity(array)] = number
         self._unplaced.append(number)
         if self._lent and _storage(array) in self._lent:
             self._hold_apart(number, array)
@@ -164,8 +165,8 @@ class Ledger(Store):
 
     def same(self, array: Any, number: int) -> None:
         """Have another array be known by a number, too; the store does not hold it."""
-        self._others[id(array)] = number, weakref.ref(array)
-        self._placed.setdefault(_storage(array), []).append((number, id(array)))
+        self._others[identity(array)] = number, weakref.ref(array)
+        self._placed.setdefault(_storage(array), []).append((number, identity(array)))
         self._entered += 1
 
     # -- memory that others have --------------------------------------------------------------------------------------
@@ -212,15 +213,15 @@ class Ledger(Store):
 
     def forget_array(self, array: Any) -> None:
         """Know an array by no number any more."""
-        self._others.pop(id(array), None)
+        self._others.pop(identity(array), None)
 
     def _hold_apart(self, number: int, array: Any) -> None:
         """Hold a copy of a value; its array stays known by its number."""
         if self.get(number) is array:
             self.replace(number, array.copy())
             self._apart.add(number)
-        if self._numbers.get(id(array)) == number:
-            del self._numbers[id(array)]
+        if self._numbers.get(identity(array)) == number:
+            del self._numbers[identity(array)]
         self.same(array, number)
 
     # -- storage ------------------------------------------------------------------------------------------------------
@@ -236,26 +237,26 @@ class Ledger(Store):
         self._place()
         written = None if by is None else self.find_number(by)
         storage = _storage(array)
-        waits = id(array) in self._expected
-        self._expected.discard(id(array))
+        waits = identity(array) in self._expected
+        self._expected.discard(identity(array))
         tearing = _Tearing(array, written, source.here() if follows else (), waits)
         before, stay = self._lift_all(array, storage, follows)
         if follows:
             self._tear(storage, tearing)
         # What the array holds from now on.
-        self._torn.pop(id(array), None)
+        self._torn.pop(identity(array), None)
         if follows and written is not None:
             if by.shape == array.shape and by.dtype == array.dtype:
-                self._others[id(array)] = written, weakref.ref(array)
-                stay.append((written, id(array)))
+                self._others[identity(array)] = written, weakref.ref(array)
+                stay.append((written, identity(array)))
             else:
-                self._torn[id(array)] = Torn(
+                self._torn[identity(array)] = Torn(
                     written, [_Tearing(array, None, (), False).view_by(array)], weakref.ref(array)
                 )
         elif follows and before is not None:
-            self._torn[id(array)] = Torn(before, [tearing.view_by(array)], weakref.ref(array))
+            self._torn[identity(array)] = Torn(before, [tearing.view_by(array)], weakref.ref(array))
         if follows and written is None and tearing.writes:
-            self._open[id(array)] = weakref.ref(array), tearing.writes
+            self._open[identity(array)] = weakref.ref(array), tearing.writes
         if stay:
             self._placed[storage] = stay
 
@@ -313,14 +314,14 @@ class Ledger(Store):
         for n in self._unplaced:
             array = get(n)
             if array is not None:
-                self._placed.setdefault(_storage(array), []).append((n, id(array)))
+                self._placed.setdefault(_storage(array), []).append((n, identity(array)))
                 self._entered += 1
         self._unplaced.clear()
 
     def release(self, number: int) -> None:
         """Let go of a value that somebody may ask for; if somebody else holds its array, that stays known."""
         array = super().drop(number)
-        key = id(array)
+        key = identity(array)
         if array is not None and self._numbers.get(key) == number:
             del self._numbers[key]
             if not isinstance(array, np.generic):  # no tensor's
@@ -332,8 +333,8 @@ class Ledger(Store):
         if array is None or number in self._apart:
             self._apart.discard(number)
             self._gone.add(number)
-        elif self._numbers.get(id(array)) == number:
-            del self._numbers[id(array)]
+        elif self._numbers.get(identity(array)) == number:
+            del self._numbers[identity(array)]
         return array
 
     def arrays_still_held(self) -> dict[int, Any]:
@@ -346,7 +347,7 @@ class Ledger(Store):
         if self._entered + sum(map(len, noted)) < 2 * self._needed + _SLACK:
             return
         self._others = {k: v for k, v in self._others.items() if v[1]() is not None and v[0] not in self._gone}
-        self._numbers = {id(array): n for n, array in self.items() if self._numbers.get(id(array)) == n}
+        self._numbers = {identity(array): n for n, array in self.items() if self._numbers.get(identity(array)) == n}
         self._gone.clear()
         self._torn = {k: v for k, v in self._torn.items() if v.array() is not None}
         self._placed.clear()
@@ -422,4 +423,4 @@ def _storage(array: Any) -> int:
         array = base
     # Each array of a tensor of PyTorch has a tensor of its own for an owner.
     storage = getattr(array, "untyped_storage", None)
-    return id(array) if storage is None else int(storage().data_ptr())
+    return identity(array) if storage is None else int(storage().data_ptr())

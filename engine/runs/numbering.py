@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import watch
+from ..core.identity import identity
 from ..core.source import NOWHERE, Location
 from ..eager.saved import PackedValue
 from ..eager.tape import Freed, GradNode, PackedValues
@@ -148,7 +149,7 @@ class Numbering(KeptValues):
     def _note_pull(self, event: watch.Pulled) -> None:
         work, node = self._last, event.node
         assert work is not None
-        hooks = self._hooked.pop(id(event), None) or {}
+        hooks = self._hooked.pop(identity(event), None) or {}
         arriving = [self._number_gradient(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
         operands = self._read(node, arriving, event.kept)
         self._compare_kept(event, arriving, operands)
@@ -166,7 +167,7 @@ class Numbering(KeptValues):
                 sums.append((total, before, number))
                 number = total
             totals[place] = number
-        values = self._saved.pop(id(event), None) or ()
+        values = self._saved.pop(identity(event), None) or ()
         self._compare_saved(node, values)
         saved = [self._user_value(v) for v in values]
         work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums, saved))

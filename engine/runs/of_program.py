@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core import state
 from ..core.errors import GradtoolError
+from ..core.identity import identity
 from ..core.streams import Position
 from ..executor.plan import Instruction, Plan, explain_error
 from ..ir import roles
@@ -76,7 +77,7 @@ def record(
             if entries[entry.pair].pair == NOBODY:
                 entries[entry.pair].pair = entry.index
         entries.append(entry)
-        entry_of[id(instruction)] = entry
+        entry_of[identity(instruction)] = entry
     begin = next((e.index for e in entries if e.backward), len(entries))
     last = _last(plan, entries)
     results = {name: last.get(v.name) if v is not None else None for name, v in gradients.items()}
@@ -108,7 +109,7 @@ def _compute_whole(plan: Plan, registers: list[Any], entry_of: Mapping[int, Entr
     drawn: list[tuple[Entry, Position]] = []
     try:
         for index, outputs, before in told:
-            entry = entry_of.get(id(plan.instructions[index]))
+            entry = entry_of.get(identity(plan.instructions[index]))
             if entry is None:
                 continue
             for number, value in number_results(entry, outputs):

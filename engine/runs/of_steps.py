@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.collector import pause_gc
+from ..core.identity import identity
 from ..core.rows import RowArray
 from ..core.summary import Staying
 from ..core.tensor_array import TensorArray
@@ -66,7 +67,7 @@ class _Builder:
         self.store = Ledger()
         self.leaves: dict[Any, list[int]] = {}
         self.guards: list[int] = []
-        self._leaves = {id(array): (v, array) for v, array in leaves.items()}
+        self._leaves = {identity(array): (v, array) for v, array in leaves.items()}
         self._current: dict[Variable, int] = {}
         self._regions: dict[Operator, blocks.Region] = {}
         self._names = _names(run)
@@ -206,7 +207,7 @@ class _Builder:
         number = self._number(v, array)
         if number is not None:
             return number
-        v, array = self._leaves.get(id(array), (v, array))
+        v, array = self._leaves.get(identity(array), (v, array))
         if not (v.persistable or v.is_data):
             return self._number_input("", "constant", array)  # what the plan computed beforehand, or begins with
         if v not in self.leaves:

@@ -17,6 +17,7 @@ from itertools import chain
 from typing import Any
 
 from ..core import source, watch
+from ..core.identity import identity
 from ..core.listeners import hears
 from ..core.source import NOWHERE, Location
 from ..eager.parameter import parameters_at
@@ -184,9 +185,9 @@ class Recorder(Numbering):
             return
         self._log.append(event)
         if isinstance(event.node, LayerNode):
-            self._saved[id(event)] = event.node.ctx._saved
+            self._saved[identity(event)] = event.node.ctx._saved
         if event.node.hooks is not None:
-            self._hooked[id(event)] = active_hooks(event.node)
+            self._hooked[identity(event)] = active_hooks(event.node)
         if self._store.budget is not None:
             self._wait(event.gradients)
 

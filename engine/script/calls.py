@@ -15,6 +15,7 @@ from typing import Any
 
 from ..core import source, state
 from ..core.command_errors import CommandError
+from ..core.identity import identity
 from ..core.records import dataclass
 from ..core.source import Location
 from ..eager.pass_start import PassRequest, Start
@@ -280,7 +281,7 @@ class PassCalls:
         if self.over or not tensors:
             return
         self._windows.pop(_BY_HAND, None)
-        optimizer, last = (id(tensors[0]), len(tensors)), len(self.every)
+        optimizer, last = (identity(tensors[0]), len(tensors)), len(self.every)
         before = self._windows.get(optimizer, PassWindow(0, 0)).last
         if before < last:
             window = self._windows[optimizer] = PassWindow(before, last)

@@ -19,6 +19,7 @@ import numpy as np
 
 from gradtool.paddle.nn import Layer
 
+from ..core.identity import identity
 from ..core.value import AnyTensor
 from ..eager.tensor import Tensor
 from .attributes import (
@@ -89,8 +90,8 @@ def _size(value: Any) -> int:
     todo, seen = [value] if is_a(value, Layer) else [], set()
     while todo:
         layer = todo.pop()
-        if id(layer) not in seen:
-            seen.add(id(layer))
+        if identity(layer) not in seen:
+            seen.add(identity(layer))
             todo += [inner for _, inner in entries(field(layer, "_sub_layers")) if is_a(inner, Layer)]
     return len(seen)
 
@@ -127,9 +128,9 @@ class Walk:
         first = len(self._seen)
         while todo and len(self._seen) - first < _MOST:
             path, value, depth = todo.pop()
-            if id(value) in self._seen:
+            if identity(value) in self._seen:
                 continue
-            self._seen.add(id(value))
+            self._seen.add(identity(value))
             if is_a(value, AnyTensor):
                 # What is on the tape: of a sparse tensor its values.
                 yield path, value.carrier if is_a(value, Tensor) else value

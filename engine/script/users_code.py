@@ -15,6 +15,7 @@ from typing import Any
 from ..core import source
 from ..core.command_errors import CommandError, ModelError, NotPython, ScriptExit, Terminated
 from ..core.errors import GradtoolError, message
+from ..core.identity import identity
 from ..files import overlay
 from . import sessions, streams
 from .calls import Stopped
@@ -84,12 +85,12 @@ def _describe(error: BaseException) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[str]:
-    seen = {id(error)}
+    seen = {identity(error)}
     while True:
         cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-        if cause is None or id(cause) in seen:
+        if cause is None or identity(cause) in seen:
             return
-        seen.add(id(cause))
+        seen.add(identity(cause))
         yield f"after {_describe(cause).partition(chr(10))[0]}"
         error = cause
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ..core.command_errors import CommandError, ModelError
 from ..core.errors import GradtoolError
+from ..core.identity import identity
 from ..script import interrupting, streams
 from .point import Point
 from .spec import Spec
@@ -105,8 +106,8 @@ def _status(error: BaseException) -> str:
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
+    while error is not None and identity(error) not in seen:
+        seen.add(identity(error))
         yield error
         error = error.__cause__ or error.__context__
 

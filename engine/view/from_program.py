@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import names, source
 from ..core.collector import pause_gc
+from ..core.identity import identity
 from ..core.source import Location
 from ..ir import roles
 from ..ir.operator import Operator, each
@@ -97,7 +98,7 @@ class _ProgramBuilder:
 
     def _source(self, where: Location) -> str:
         """``model.py:9``; most of a program is made in few places."""
-        key = (id(where[0][0]), where[0][1]) if where else None
+        key = (identity(where[0][0]), where[0][1]) if where else None
         text = self.sources.get(key)
         if text is None:
             text = self.sources[key] = source.short(where)

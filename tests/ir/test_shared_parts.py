@@ -7,6 +7,7 @@ from typing import Any
 
 from gradtool import paddle
 from gradtool.engine.core import watch
+from gradtool.engine.core.identity import identity
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import REMEMBERED_MARKS, make_marks
 from gradtool.engine.ir.variable import USUAL, Variable
@@ -66,7 +67,7 @@ def test_a_block_remembers_few_marks_and_tells_places_apart_whose_objects_are_go
         assert op.marks is make_marks(block, place, op.role, op.scope)
         assert len(block.marks) <= REMEMBERED_MARKS
     stale = ((op.loc[0][0], 7),)
-    block.marks[id(stale), 0, "/"] = op.marks  # as if a place that is gone had lain there
+    block.marks[identity(stale), 0, "/"] = op.marks  # as if a place that is gone had lain there
     assert make_marks(block, stale, 0, "/").loc is stale
 
 

@@ -33,6 +33,7 @@ from gradtool.engine.runs.retrace import retrace
 from gradtool.engine.runs.timeline import Timeline
 from gradtool.paddle.nn import Layer
 
+from ...engine.core.identity import identity
 from ..notebook import notebook_display
 from . import screen, show, terminal, verbs
 from .errors import VerbError
@@ -196,7 +197,7 @@ def _namespaces(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
         module = frame.f_globals.get("__name__", "")
         if module != "gradtool" and not module.startswith("gradtool."):
             yield frame.f_locals
-            modules.setdefault(id(frame.f_globals), frame.f_globals)
+            modules.setdefault(identity(frame.f_globals), frame.f_globals)
         elif module == source.BOUNDARY:
             break
         frame = frame.f_back

@@ -23,6 +23,7 @@ from gradtool.engine.questions.over_time import Training
 from gradtool.engine.questions.stats import Sizes
 from gradtool.engine.request.request import Request
 
+from ...engine.core.identity import identity
 from ..views import backward, nan, other_losses
 from ..views.view import Table, View
 from .findings import Findings
@@ -197,8 +198,8 @@ def _table(table: GradientTable, told: Findings, most: int) -> Table:
     sizes = _sizes(told)
     shown = rows
     if len(rows) > most:
-        first = {id(row) for row in sorted(rows, key=lambda row: row.shown not in wrong)[:most]}
-        shown = [row for row in rows if id(row) in first]
+        first = {identity(row) for row in sorted(rows, key=lambda row: row.shown not in wrong)[:most]}
+        shown = [row for row in rows if identity(row) in first]
     name = backward.row_name(table)
     more = [(heading, cells) for heading, cells in backward.origin_columns(table) if heading]
     added = [heading for headings, _ in more for heading in headings]

@@ -16,6 +16,7 @@ from gradtool.engine.kinds.names import Names, place, runs_data
 from gradtool.engine.questions.nan import Births
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 
+from ...engine.core.identity import identity
 from .view import Table, View
 
 _MARKS = {"BIRTH": "bad", "CLEAN": "good", "PART": "warn", "absorbed": "warn", "intended": "warn"}
@@ -141,7 +142,7 @@ def _alike(births: Sequence[Birth], names: Names) -> Iterator[str]:
     kinds: dict[Any, list[Birth]] = {}
     for b in births:
         alone = b.inside or not b.loc
-        kinds.setdefault(id(b) if alone else (b.kind, b.part, b.type, b.slot, b.loc[0], b.shape), []).append(b)
+        kinds.setdefault(identity(b) if alone else (b.kind, b.part, b.type, b.slot, b.loc[0], b.shape), []).append(b)
     for alike in kinds.values():
         first, several = alike[0], len(alike) > 1
         layers = [*dict.fromkeys(filter(None, (names.layer(b.origin, b.type) for b in alike)))]

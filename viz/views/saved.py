@@ -14,6 +14,7 @@ from gradtool.engine.core.wording import NOTHING, command_line, count, shape, si
 from gradtool.engine.kinds.names import line_of, runs_data
 from gradtool.engine.questions.saved import Kept
 
+from ...engine.core.identity import identity
 from ..bars import spark
 from .view import Table, View
 
@@ -58,19 +59,19 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     layers: dict[int, str] = {}
 
     def name_of(operation: Any) -> str:
-        text = told.get(id(operation))  # the story holds them
+        text = told.get(identity(operation))  # the story holds them
         if text is None:
             name = names.operators.get(operation.origin)
             fits = name is not None and name.rpartition(".")[0] == title(operation.type)
-            text = told[id(operation)] = str(name if fits else title(operation.type))
+            text = told[identity(operation)] = str(name if fits else title(operation.type))
         return text
 
     def layer(b: Any) -> str:
         if b.producer is None:
             return ""
-        text = layers.get(id(b.producer))
+        text = layers.get(identity(b.producer))
         if text is None:
-            text = layers[id(b.producer)] = str(names.layer(b.producer.origin, b.producer.type))
+            text = layers[identity(b.producer)] = str(names.layer(b.producer.origin, b.producer.type))
         return text
 
     chosen = [b for b in story.buffers if held or not b.held]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import source, state, watch
+from ...core.identity import identity
 from ...core.listeners import hears
 from ...core.source import NOWHERE, Location
 from ...eager.parameter import TensorParameter, live_parameters, parameters_at
@@ -204,7 +205,7 @@ class TapeCourse:
     def _note_release(self, event: watch.Released) -> None:
         """A tensor becomes a leaf: if it was computed from a weight, it goes on as that weight."""
         released: Tensor = event.tensor
-        reference, track = self._derived.get(id(released), (None, None))
+        reference, track = self._derived.get(identity(released), (None, None))
         if track is None or reference is None or reference() is not released or not self._is_weight(track):
             return
         name, values = next(((n, v) for n, (t, v) in self._plain.items() if t is track), (None, None))
@@ -239,8 +240,8 @@ class TapeCourse:
         """Note results that were computed from a weight and have its shape; of what else does not matter."""
         for t in operands:
             track = self._track_of(t)
-            if track is None and id(t) in self._derived and self._derived[id(t)][0]() is t:
-                track = self._derived[id(t)][1]
+            if track is None and identity(t) in self._derived and self._derived[identity(t)][0]() is t:
+                track = self._derived[identity(t)][1]
             if track is not None:
                 for result in results:
                     if tuple(result.array.shape) == track.shape:
@@ -248,7 +249,7 @@ class TapeCourse:
                 return
 
     def _note_derived(self, t: Tensor, track: Track) -> None:
-        derived, key = self._derived, id(t)
+        derived, key = self._derived, identity(t)
         derived[key] = weakref.ref(t, lambda _: derived.pop(key, None)), track
 
     def _is_weight(self, track: Track) -> bool:
@@ -267,7 +268,7 @@ class TapeCourse:
         """An optimizer was made: what it holds are weights, parameters or not."""
         self._offered = weakref.WeakSet() if self._offered is None else self._offered
         self._offered.update(p.leaf for p in live_parameters())
-        self._made[frozenset(map(id, event.tensors))] = source.here()
+        self._made[frozenset(map(identity, event.tensors))] = source.here()
         for t in event.tensors:
             if not t._stop and t.node is None:
                 self._track_parameter(t)
@@ -275,7 +276,7 @@ class TapeCourse:
     # -- updates ----------------------------------------------------------------------------------------------------
 
     def _begin_update(self, event: watch.Updating) -> None:
-        made = self._made.get(frozenset(map(id, event.tensors)), NOWHERE)
+        made = self._made.get(frozenset(map(identity, event.tensors)), NOWHERE)
         self._update = Update(event.by, source.here(), rate=event.rate, made=made)
         due: list[Track] = []
         back: dict[Track, HistoryPoint] = {}
@@ -341,10 +342,10 @@ class TapeCourse:
             return
         after: list[float] = []
         before: list[float] = []
-        gradients = {id(t): g for t, g in event.clipped if g is not None}
+        gradients = {identity(t): g for t, g in event.clipped if g is not None}
         for t, g in event.pairs:
             track = self._track_of(t)
-            clipped = gradients.get(id(t))
+            clipped = gradients.get(identity(t))
             point = None if track is None else self._due.get(track)
             if point is None or clipped is None:
                 continue

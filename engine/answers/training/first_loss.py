@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.identity import identity
 from ...core.records import dataclass
 from ...core.source import Location
 from ...view.graph import FORWARD
@@ -74,7 +75,7 @@ class FirstLossSeen:
             return
         for v in event.outputs:
             if v.array is not None:
-                self._makers[id(v.array)] = event
+                self._makers[identity(v.array)] = event
 
     def _read(self, event: OpEvent) -> FirstLoss | None:
         slots = event.slots()
@@ -103,17 +104,23 @@ class FirstLossSeen:
         """
         if len(np.shape(logits)) != 2 or len(set(np.shape(logits))) != 1:
             return False
-        maker = self._makers.get(id(logits))
+        maker = self._makers.get(identity(logits))
         while maker is not None and maker.type in (*_MOVING, *_SCALING):
             wide = (v.array for v in maker.inputs if np.shape(v.array) == np.shape(logits))
-            maker = next((self._makers[id(a)] for a in wide if id(a) in self._makers), None)
-        return maker is not None and maker.type in _PRODUCTS and all(id(v.array) in self._makers for v in maker.inputs)
+            maker = next((self._makers[identity(a)] for a in wide if identity(a) in self._makers), None)
+        return (
+            maker is not None
+            and maker.type in _PRODUCTS
+            and all(identity(v.array) in self._makers for v in maker.inputs)
+        )
 
     def _maker(self, array: Any) -> OpEvent | None:
         """The operator that makes numbers, behind those that only move or shift them."""
-        maker = self._makers.get(id(array))
+        maker = self._makers.get(identity(array))
         while maker is not None and maker.type in _MOVING:
-            before = next((self._makers.get(id(v.array)) for v in maker.inputs if id(v.array) in self._makers), None)
+            before = next(
+                (self._makers.get(identity(v.array)) for v in maker.inputs if identity(v.array) in self._makers), None
+            )
             if before is None:
                 break
             maker = before

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import source, watch
+from ...core.identity import identity
 from ...core.listeners import hears
 from ...core.records import dataclass
 from ...core.source import Location
@@ -119,7 +120,7 @@ class FrozenStatistics:
             self._give(layers, results)
         elif weights and all(weights):
             for t in results:
-                self._weights[id(t)] = weakref.ref(t, _forget_on_death(self._weights, id(t))), read
+                self._weights[identity(t)] = weakref.ref(t, _forget_on_death(self._weights, identity(t))), read
 
     def _normalise(self, event: watch.Called, result: Tensor) -> None:
         """Note a call of a layer."""
@@ -127,7 +128,7 @@ class FrozenStatistics:
         scale = [t for t in event.operands[1:3] if isinstance(t, Tensor)]
         if not statistics:
             return
-        mean, key = statistics[0], id(statistics[0])
+        mean, key = statistics[0], identity(statistics[0])
         layer = self._layers.get(key)
         if layer is None or layer.mean() is not mean:
             layer = self._layers[key] = self._make_layer(mean, scale)
@@ -156,20 +157,20 @@ class FrozenStatistics:
         """The layers that tensors were computed from."""
         found: frozenset[int] = frozenset()
         for t in tensors:
-            reference, layers = self._given.get(id(t), (None, frozenset[int]()))
+            reference, layers = self._given.get(identity(t), (None, frozenset[int]()))
             if reference is not None and reference() is t:
                 found |= layers
         return found
 
     def _give(self, layers: frozenset[int], results: Iterable[Tensor]) -> None:
         for t in results if layers else ():
-            self._given[id(t)] = weakref.ref(t, _forget_on_death(self._given, id(t))), layers
+            self._given[identity(t)] = weakref.ref(t, _forget_on_death(self._given, identity(t))), layers
 
     def _weights_in(self, t: Tensor) -> frozenset[Leaf]:
         """The leaves of the parameters that take gradients and that a tensor is, or is computed from alone."""
         if isinstance(t, TensorParameter):
             return frozenset() if t.stop_gradient else frozenset({t.leaf})
-        reference, leaves = self._weights.get(id(t), (None, frozenset[Leaf]()))
+        reference, leaves = self._weights.get(identity(t), (None, frozenset[Leaf]()))
         return leaves if reference is not None and reference() is t else frozenset()
 
 

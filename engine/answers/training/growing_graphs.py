@@ -11,6 +11,7 @@ from statistics import median_low
 from typing import Any
 
 from ...core import source, watch
+from ...core.identity import identity
 from ...core.listeners import hears
 from ...core.records import dataclass
 from ...eager.tape import GradNode, keys
@@ -109,7 +110,7 @@ class Growth:
             self._born.append(weakref.ref(event.node))
         elif kind is watch.Updating:
             self._end()
-            self._updates.count_arrival((*map(id, event.tensors[:1]), len(event.tensors)))
+            self._updates.count_arrival((*map(identity, event.tensors[:1]), len(event.tensors)))
             self._steps.append(self._updates.number)
         elif kind is watch.Filled:
             self.has_passed = True

@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from ...core import source, watch
+from ...core.identity import identity
 from ...core.listeners import hears
 from ...core.records import dataclass
 from ...core.source import Location
@@ -78,7 +79,7 @@ class Mixing:
             self._step(event)
 
     def _step(self, event: watch.Updating) -> None:
-        key = tuple(map(id, event.tensors))
+        key = tuple(map(identity, event.tensors))
         calls = {t: c for t in event.tensors if (c := self._calls.get(t.leaf))}
         first = self._first.setdefault(key, {loc for c in calls.values() for loc in c})
         if len(first) == 1:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.identity import identity
 from ...eager.parameter import TensorParameter
 from ...eager.tape import GradNode
 from ...eager.tensor import Tensor
@@ -18,7 +19,7 @@ def address(array: Any) -> int:
 
     A tensor of another framework has an array of its own on the memory that it shares.
     """
-    return int(array.__array_interface__["data"][0]) if isinstance(array, np.ndarray) else id(array)
+    return int(array.__array_interface__["data"][0]) if isinstance(array, np.ndarray) else identity(array)
 
 
 def find_retained(node: GradNode) -> list[Any] | None:

@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from ...core import source, watch
+from ...core.identity import identity
 from ...core.listeners import hears
 from ...core.records import dataclass
 from ...core.source import Location
@@ -78,17 +79,17 @@ class Modes:
         """Hear of a tensor; nothing is spared."""
         if isinstance(event, watch.Switched):
             where = None if event.training else source.here()
-            self._switched.update((id(t), where) for t in event.tensors)
+            self._switched.update((identity(t), where) for t in event.tensors)
         elif isinstance(event, watch.Updating):
             self._update(event)
 
     def _update(self, event: watch.Updating) -> None:
-        key = tuple(map(id, event.tensors))
+        key = tuple(map(identity, event.tensors))
         last, steps = self._seen.get(key, (0, 0))
         if self._moded > last:
             self._seen[key] = self._moded, steps + 1
             return
-        lines = [self._switched.get(id(t)) for t in event.tensors if t.grad is not None]
+        lines = [self._switched.get(identity(t)) for t in event.tensors if t.grad is not None]
         if not steps or not lines or lines[0] is None or None in lines:
             return
         known = self.found.setdefault(key, Evaluated(event.by, steps, 0, lines[0], source.here()))

@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from ...core import source, watch
+from ...core.identity import identity
 from ...core.listeners import hears
 from ...core.records import dataclass
 from ...core.source import Location
@@ -51,9 +52,9 @@ class Scalings:
         """Hear of an event; nothing is spared."""
         if isinstance(event, watch.Scaled):
             if event.scale != 1:
-                self._losses[id(event.scaled)] = event
+                self._losses[identity(event.scaled)] = event
         elif isinstance(event, watch.Added):
-            loss = self._losses.get(id(event.root))
+            loss = self._losses.get(identity(event.root))
             if loss is not None:
                 self._scaled[event.leaf] = loss.scale
         elif isinstance(event, watch.Unscaled):

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from ...core import source, watch
+from ...core.identity import identity
 from ...core.listeners import hears
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
@@ -114,7 +115,7 @@ class Schedules:
 
     def _find(self, tensors: tuple[Tensor, ...]) -> Iterator[ScheduleCourse]:
         """Yield the schedules of the optimizer that holds *tensors*; groups may have been added to it since."""
-        held = set(map(id, tensors))
+        held = set(map(identity, tensors))
         for course in self.found.values():
-            if course.tensors and id(course.tensors[0]) in held:
+            if course.tensors and identity(course.tensors[0]) in held:
                 yield course

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core import source, watch
+from ...core.identity import identity
 from ...core.listeners import hears
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
@@ -133,18 +134,18 @@ class Updates:
     _open: list[tuple[watch.Updating, list[Any]]] = field(default_factory=list)
 
     def _note_optimizer(self, event: watch.Listed) -> None:
-        self._listed.update((id(t), t) for t in event.tensors)
-        self.unstepped[tuple(map(id, event.tensors))] = Unstepped(event.tensors, source.here())
-        self._made[frozenset(map(id, event.tensors))] = source.here()
+        self._listed.update((identity(t), t) for t in event.tensors)
+        self.unstepped[tuple(map(identity, event.tensors))] = Unstepped(event.tensors, source.here())
+        self._made[frozenset(map(identity, event.tensors))] = source.here()
 
     def _note_cleared(self, event: watch.Cleared) -> None:
         for key, optimizer in self.unstepped.items():
-            if id(event.tensor) in key:
+            if identity(event.tensor) in key:
                 optimizer.clear(self._passes)
 
     def _note_frozen(self, event: watch.Cutting) -> None:
         if event.tensor is not None and event.how != "detach":
-            self._stopped[id(event.tensor)] = event.tensor
+            self._stopped[identity(event.tensor)] = event.tensor
 
     def _note_updated(self, event: watch.Updated) -> None:
         if self._open:
@@ -159,7 +160,7 @@ class Updates:
 
     def _begin(self, event: watch.Updating) -> None:
         self._forget_unstepped(event.tensors)
-        key = tuple(map(id, event.tensors))
+        key = tuple(map(identity, event.tensors))
         spent = self.spent.setdefault(key, SpentOptimizer(event.by, event.tensors, source.here()))
         spent.steps += 1
         spent.last = spent.last + 1 if event.rate == 0 else 0
@@ -167,30 +168,30 @@ class Updates:
             spent.loc = source.here()
         # Of what has changed once nothing more is asked.
         moved = self._moved.setdefault(key, set())
-        before = [None if id(t) in moved else t.array.copy() for t in event.tensors]
+        before = [None if identity(t) in moved else t.array.copy() for t in event.tensors]
         self._open.append((event, before))
 
     def _forget_unstepped(self, tensors: Sequence[Tensor]) -> None:
         """Take note that the optimizers that hold any of *tensors* are stepped."""
         if self.unstepped:
-            updated = {id(t) for t in tensors}
+            updated = {identity(t) for t in tensors}
             self.unstepped = {key: o for key, o in self.unstepped.items() if updated.isdisjoint(key)}
 
     def _end(self, event: watch.Updating, before: list[Any]) -> None:
-        key = tuple(map(id, event.tensors))
+        key = tuple(map(identity, event.tensors))
         known = self.idle.pop(key, None)
-        pushed = {} if known is None else dict(zip(map(id, known.tensors), known.pushed, strict=True))
+        pushed = {} if known is None else dict(zip(map(identity, known.tensors), known.pushed, strict=True))
         still = []
         for tensor, array in zip(event.tensors, before, strict=True):
             if array is None:
                 continue
             if not np.array_equal(array, tensor.array, equal_nan=array.dtype.kind == "f"):
-                self._moved[key].add(id(tensor))
+                self._moved[key].add(identity(tensor))
                 continue
             still.append(tensor)
         if still:
             for tensor in _note_push(still, event.tensors):
-                pushed[id(tensor)] = pushed.get(id(tensor), 0) + 1
+                pushed[identity(tensor)] = pushed.get(identity(tensor), 0) + 1
             steps = 1 if known is None else known.steps + 1
             self.idle[key] = Idle(
                 event.by,
@@ -200,7 +201,7 @@ class Updates:
                 self._made.get(frozenset(key), NOWHERE),
                 len(event.tensors),
                 tuple(still),
-                tuple(pushed.get(id(t), 0) for t in still),
+                tuple(pushed.get(identity(t), 0) for t in still),
                 next(_hooks(still), NOWHERE),
                 event.fixed,
             )
@@ -222,12 +223,12 @@ class Updates:
         Running statistics are their layer's to write: in fine-tuning they go on in a frozen trunk.
         """
         tensor, array = event.tensor, event.array
-        before = self._frozen.get(id(tensor))
+        before = self._frozen.get(identity(tensor))
         if before is None or not tensor.stop_gradient or self._open or state_places(event.writer):
             return
         values = np.asarray(getattr(array, "array", array))
         if values.shape != before.shape or not np.array_equal(values, before):
-            self.thawed.setdefault(id(tensor), (tensor, source.here()))
+            self.thawed.setdefault(identity(tensor), (tensor, source.here()))
 
     _TAKES: ClassVar[Mapping[type, Callable[[Any, Any], None]]] = {
         watch.Listed: _note_optimizer,
@@ -265,11 +266,13 @@ def _note_push(still: Sequence[Tensor], held: Sequence[Tensor]) -> list[Tensor]:
     One whose own rate is 0 is to stay. A gradient that is rounding beside those of the others is none: that of a bias
     before batch norm is, whatever the loss.
     """
-    norms = {id(t): _norm(t) for t in still if (getattr(t, "optimize_attr", None) or {}).get("learning_rate", 1.0) != 0}
+    norms = {
+        identity(t): _norm(t) for t in still if (getattr(t, "optimize_attr", None) or {}).get("learning_rate", 1.0) != 0
+    }
     if not any(norms.values()):
         return []
     largest = max(_norm(t) for t in held)
-    return [t for t in still if norms.get(id(t), 0.0) > _ROUNDING * largest]
+    return [t for t in still if norms.get(identity(t), 0.0) > _ROUNDING * largest]
 
 
 _ROUNDING = 1e-6

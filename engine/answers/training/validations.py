@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Any
 
 from ...core import watch
+from ...core.identity import identity
 from ...core.listeners import hears
 from ...core.records import dataclass
 from ...core.source import Location
@@ -125,11 +126,11 @@ class Validations:
         self._follow(event.given, [event.made])
 
     def _note_switch(self, event: watch.Switched) -> None:
-        self._modes.update((id(t), not event.training) for t in event.tensors)
+        self._modes.update((identity(t), not event.training) for t in event.tensors)
 
     def _note_update(self, event: watch.Updating) -> None:
         for t in event.tensors:
-            key = id(t)
+            key = identity(t)
             self._held[key] = event.by, self._held.get(key, ("", 0))[1] + 1
             if self._modes.get(key) is False:
                 del self._modes[key]
@@ -144,7 +145,7 @@ class Validations:
 
     def _note_evaluation(self, event: watch.Called, block: _Block) -> None:
         operands = [t for t in _tensors(event.operands) if isinstance(t, Tensor)]
-        read = {id(t): t for t in operands if id(t) in self._held}
+        read = {identity(t): t for t in operands if identity(t) in self._held}
         if read and not _normalises(event):
             block.read.update(read)
             block.is_seen = block.is_seen or any(map(self._is_trained_on, operands))
@@ -157,12 +158,12 @@ class Validations:
     def _begin(self, block: _Block) -> None:
         """A network that is trained works as in training."""
         tensors = tuple(block.read.values())
-        if any(id(t) in self._modes for t in tensors):
+        if any(identity(t) in self._modes for t in tensors):
             return  # some layers are left in training mode on purpose, or all were switched to it for this
         assert block.moded is not None
         operator, made = block.moded
         loc = find_call(made)
-        by, updates = self._held[id(tensors[0])]
+        by, updates = self._held[identity(tensors[0])]
         known = self.found.get(loc)
         if known is None:
             known = self.found[loc] = Validation(loc, operator, made, tensors, by, updates, 0)
@@ -174,7 +175,7 @@ class Validations:
         operands = _tensors(event.operands)
         others = [t for t in operands if not isinstance(t, TensorParameter)]
         if len(others) < len(operands) and not _normalises(event):
-            self._trained_on.update((id(t), weakref.ref(t)) for t in others if t.node is None)
+            self._trained_on.update((identity(t), weakref.ref(t)) for t in others if t.node is None)
         if self._given:
             self._note_use(operands, _tensors(event.results))
 
@@ -187,7 +188,7 @@ class Validations:
             validation.is_used = True
 
     def _is_trained_on(self, t: Tensor) -> bool:
-        reference = self._trained_on.get(id(t))
+        reference = self._trained_on.get(identity(t))
         return reference is not None and reference() is t
 
     def _leave(self, event: watch.Left) -> None:
@@ -199,7 +200,7 @@ class Validations:
             validation.is_measured = True
 
     def _find_validation(self, t: Any) -> Validation | None:
-        reference, validation = self._given.get(id(t), (None, None))
+        reference, validation = self._given.get(identity(t), (None, None))
         return validation if reference is not None and reference() is t else None
 
     def _follow(self, operands: Sequence[Any], results: Sequence[Any]) -> None:
@@ -212,7 +213,7 @@ class Validations:
 
     def _give(self, results: Sequence[Any], validation: Validation) -> None:
         for t in _tensors(results):
-            self._given[id(t)] = weakref.ref(t), validation
+            self._given[identity(t)] = weakref.ref(t), validation
         if len(self._given) > _BOUND:
             self._given = {key: known for key, known in self._given.items() if known[0]() is not None}
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core import source
 from ...core.collector import pause_gc
+from ...core.identity import identity
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say
@@ -358,7 +359,7 @@ class Case(ABC, Generic[V, C]):
         """*stations*, shortened, with names for the calls among them, each of which stands in a tuple of its own."""
         shown = _shorten(stations)
         names = self.call_names([s[0] for s in shown if isinstance(s, tuple)])
-        return tuple(names[id(s[0])] if isinstance(s, tuple) else s for s in shown)
+        return tuple(names[identity(s[0])] if isinstance(s, tuple) else s for s in shown)
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -376,7 +377,7 @@ class Case(ABC, Generic[V, C]):
         parts = []
         for u in uses:
             cosine = None if total is None or u.array is None else _cosine(u.array, total)
-            parts.append(GradientShare(names[id(u.call)], source.short(flow.call_line(u.call)), u.norm, cosine))
+            parts.append(GradientShare(names[identity(u.call)], source.short(flow.call_line(u.call)), u.norm, cosine))
         return tuple(parts)
 
     # -- all of them ----------------------------------------------------------------------------------------------
@@ -416,15 +417,15 @@ def _add_victims(answers: Sequence[Answer]) -> list[Answer]:
         if cause is None:
             told.append(a)
         else:
-            victims.setdefault(id(cause), []).extend([a.name, *a.also])
-    return [replace(a, also=(*a.also, *victims[id(a)])) if id(a) in victims else a for a in told]
+            victims.setdefault(identity(cause), []).extend([a.name, *a.also])
+    return [replace(a, also=(*a.also, *victims[identity(a)])) if identity(a) in victims else a for a in told]
 
 
 def _join(answers: Sequence[Answer]) -> list[Answer]:
     """*answers*, those about sizes as one if it is one line that makes them: the first, with the others' names."""
     joined: dict[Any, Answer] = {}
     for a in answers:
-        key = (a.finding, a.verdict, a.location[:1]) if a.verdict.is_size and a.location else (id(a),)
+        key = (a.finding, a.verdict, a.location[:1]) if a.verdict.is_size and a.location else (identity(a),)
         first = joined.get(key)
         joined[key] = a if first is None else replace(first, also=(*first.also, a.name, *a.also))
     return list(joined.values())

@@ -14,6 +14,7 @@ from typing import Generic
 
 import numpy as np
 
+from ...core.identity import identity
 from ...core.records import dataclass
 from ...core.source import Location
 from .reasons import C, V
@@ -98,7 +99,7 @@ class Courses(Generic[V, C]):
     def __init__(self, slopes: Slopes[V, C], weights: Collection[V]) -> None:
         self._slopes = slopes
         self._legs: dict[V, Leg[V, C]] = {}
-        self.weight_of: dict[int, V] = {id(call): w for w in weights for call in _find_readers(slopes, w)}
+        self.weight_of: dict[int, V] = {identity(call): w for w in weights for call in _find_readers(slopes, w)}
         """By the identity of a call the weight that it reads."""
 
     def leg(self, value: V) -> Leg[V, C] | None:
@@ -142,7 +143,7 @@ class Courses(Generic[V, C]):
         gain = size - before.size
         rise = max(before.rise, (gain, v), key=lambda change: change[0])
         fall = min(before.fall, (gain, v), key=lambda change: change[0])
-        layer = id(use.call) in self.weight_of
+        layer = identity(use.call) in self.weight_of
         first = v if layer and before.first is None else before.first
         return Leg(v, size, before.start, use, onto, rise, fall, before.layers + layer, first)
 
@@ -158,7 +159,7 @@ class Courses(Generic[V, C]):
         loop = next((x.use for x in self.way(value) if x.use is not None and len(x.use.rounds) >= LAYERS), None)
         if loop is not None:
             return round_gain(loop)
-        layers = [x for x in self.way(value) if x.use is not None and id(x.use.call) in self.weight_of][::-1]
+        layers = [x for x in self.way(value) if x.use is not None and identity(x.use.call) in self.weight_of][::-1]
         if len(layers) < LAYERS:
             return None
         sizes = np.array([self._legs[x.onto].size for x in layers if x.onto is not None])
@@ -168,7 +169,7 @@ class Courses(Generic[V, C]):
             return None
         slope = float(np.polyfit(np.arange(len(steady)), steady, 1)[0])
         uses = [x.use for x in layers[begin:] if x.use is not None]
-        weights = len({self.weight_of[id(u.call)] for u in uses})
+        weights = len({self.weight_of[identity(u.call)] for u in uses})
         return Gain(10.0**slope, uses, weights)
 
 

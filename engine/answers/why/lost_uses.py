@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Generic
 
 from ...core import source
+from ...core.identity import identity
 from ...core.records import dataclass
 from ...core.source import Location
 from .answers import Answer, GradientShare
@@ -91,7 +92,7 @@ class LostUses(Generic[V, C]):
         names = call_names([call for call, _ in loss.lost])
         flow = self._reasons.flow
         return tuple(
-            GradientShare(names[id(call)], source.short(flow.call_line(call)), None, None, reason.verdict.text)
+            GradientShare(names[identity(call)], source.short(flow.call_line(call)), None, None, reason.verdict.text)
             for call, reason in loss.lost
         )
 

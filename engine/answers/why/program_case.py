@@ -14,6 +14,7 @@ import numpy as np
 from ...autodiff.backward import append_backward
 from ...autodiff.values import Value, variable_of
 from ...core import names, watch
+from ...core.identity import identity
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...executor.plan import Step
@@ -166,7 +167,7 @@ class ProgramCase(Case[Value, Operator]):
         return self.loss.made_at
 
     def call_names(self, calls: Iterable[Operator]) -> dict[int, str]:
-        return {id(c): f"{c.type}.{self._counts[c]}" for c in calls}
+        return {identity(c): f"{c.type}.{self._counts[c]}" for c in calls}
 
     @cached_property
     def _counts(self) -> dict[Operator, int]:

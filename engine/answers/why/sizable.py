@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Generic
 
 from ...core import source
+from ...core.identity import identity
 from .advice import advice
 from .answers import Answer
 from .births import SizeCauses, SizeOrigin
@@ -112,7 +113,7 @@ class Sizable(Generic[V, C]):
         if not gain.weights:
             return f"each of {gain.layers} rounds of the loop multiplies it by {gain.factor:.3g}"
         name = self._weights
-        first, last = (name[self._courses.weight_of[id(u.call)]] for u in (gain.uses[0], gain.uses[-1]))
+        first, last = (name[self._courses.weight_of[identity(u.call)]] for u in (gain.uses[0], gain.uses[-1]))
         if _noun(gain) == "step":
             return f"each of {gain.layers} uses of {last}, one after another, multiplies it by {gain.factor:.3g}"
         return f"each of {gain.layers} layers multiplies it by {gain.factor:.3g}, from {first} back to {last}"

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
 
 from ...core import source
+from ...core.identity import identity
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ..numbers import Numbers
@@ -273,7 +274,7 @@ class Amounts(Generic[V, C]):
         flow = self._reasons.flow
         uses = [u for u in slopes.uses[death.value] if not u.dead]
         names = self._case.call_names([u.call for u in uses])
-        where = ", ".join(f"{names[id(u.call)]} ({source.short(flow.call_line(u.call))})" for u in uses[:_PARTS])
+        where = ", ".join(f"{names[identity(u.call)]} ({source.short(flow.call_line(u.call))})" for u in uses[:_PARTS])
         sizes = " and ".join(f"{u.norm:.4g}" for u in uses[:_PARTS])
         more = f" and {len(uses) - _PARTS} more" if len(uses) > _PARTS else ""
         said = f"the parts of its gradient cancel: {where}{more}, of norms {sizes}"

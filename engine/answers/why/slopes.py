@@ -18,6 +18,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Generic
 
+from ...core.identity import identity
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...core.tensor_array import TensorArray
@@ -201,7 +202,7 @@ class Slopes(Generic[V, C]):
         if now.type in SHARES and now.reads[0] is not None:
             always = look.constant()
             if always is not None:
-                self._constant[id(now.call)] = now.reads[0], always
+                self._constant[identity(now.call)] = now.reads[0], always
         uses = [(v, self._use(look, i, v)) for i, v in enumerate(now.reads) if v is not None and now.wanted[i]]
         if len(uses) > 1:
             live = max([u.level.elements for _, u in uses if u.level is not None and not u.dead], default=0)
@@ -339,7 +340,7 @@ class Slopes(Generic[V, C]):
         if death is None or death.killer is None or death.killer.verdict is not Verdict.CLIPPED:
             return death
         for i, call in enumerate(death.way if self._constant else ()):
-            value, always = self._constant.get(id(call), (None, None))
+            value, always = self._constant.get(identity(call), (None, None))
             if value is not None and always is not None:
                 use = next((u for u in self.uses.get(value, ()) if u.call is call), None)
                 return Death(always, value, use, death.way[: i + 1])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import source
+from ...core.identity import identity
 from ...core.source import NOWHERE, Location
 from ...eager.recorded_calls import leaves_behind, nodes_behind
 from ...eager.tensor import Leaf, Tensor
@@ -124,8 +125,8 @@ class StepCase(TensorCase):
 
     @cached_property
     def _zero_leaves(self) -> set[Leaf]:
-        zeros = {id(t) for t in self._zeros}
-        others = [t for t in self.start.differentiated if id(t) not in zeros]
+        zeros = {identity(t) for t in self._zeros}
+        others = [t for t in self.start.differentiated if identity(t) not in zeros]
         live = set(leaves_behind(others, nodes_behind(others)))
         return set(leaves_behind(self._zeros, nodes_behind(self._zeros))) - live
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...core.identity import identity
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say, title
 from ...eager.journal import Call, Event, Journal, Unrecorded, iterate_by_type
@@ -231,7 +232,7 @@ class TensorCase(Case[int, Call]):
         return maker.loc if maker is not None else NOWHERE
 
     def call_names(self, calls: Iterable[Call]) -> dict[int, str]:
-        return {id(c): f"{c.type}.{self._counts.get(c.time, 0)}" for c in calls}
+        return {identity(c): f"{c.type}.{self._counts.get(c.time, 0)}" for c in calls}
 
     @cached_property
     def _counts(self) -> dict[int, int]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...core import state
 from ...core.errors import ExecutionError
+from ...core.identity import identity
 from ...core.rows import RowArray
 from ...ops.opdef import Trait
 from ...ops.refusals import collect_refusals
@@ -371,8 +372,8 @@ def apart(outputs: Sequence[Any], inputs: Sequence[Any] = ()) -> tuple[Any, ...]
     are *inputs* stay the same objects.
     """
     leaves, structure = jax.tree_util.tree_flatten(tuple(outputs))
-    read = {id(v) for v in inputs}
-    new = [isinstance(v, jax.core.Tracer) and id(v) not in read for v in leaves]
+    read = {identity(v) for v in inputs}
+    new = [isinstance(v, jax.core.Tracer) and identity(v) not in read for v in leaves]
     traced = iter(jax.lax.optimization_barrier([v for v, is_new in zip(leaves, new, strict=True) if is_new]))
     rebuilt = [next(traced) if is_new else v for v, is_new in zip(leaves, new, strict=True)]
     given: tuple[Any, ...] = jax.tree_util.tree_unflatten(structure, rebuilt)

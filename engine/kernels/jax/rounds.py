@@ -11,6 +11,7 @@ import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
 from ...core.errors import GradtoolError
+from ...core.identity import identity
 from ...core.rows import RowArray
 from ...ops.refusals import refuse
 from . import block_observations, streams
@@ -132,9 +133,9 @@ class BlockRound:
         body = self._runner.body
         if body.leaving is None:
             return ()
-        around = {id(a) for a in jax.tree_util.tree_leaves(list(self._arguments))}
+        around = {identity(a) for a in jax.tree_util.tree_leaves(list(self._arguments))}
         leaves, self.nesting = jax.tree_util.tree_flatten([registers[r] for r in body.leaving.registers])
-        self.varies = tuple(isinstance(leaf, jax.core.Tracer) and id(leaf) not in around for leaf in leaves)
+        self.varies = tuple(isinstance(leaf, jax.core.Tracer) and identity(leaf) not in around for leaf in leaves)
         self.same = tuple(leaf for leaf, varies in zip(leaves, self.varies, strict=True) if not varies)
         return tuple(arrays(leaf) for leaf, varies in zip(leaves, self.varies, strict=True) if varies)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.identity import identity
 from .group_function import (
     ARGUMENT,
     CONTIGUOUS,
@@ -128,7 +129,7 @@ class FusedKernel:
         given = operand(value.node)
         if given is not None:
             return ValuePlace(ARGUMENT, at[given], value.shape)
-        index = [id(n) for n in self.group.arrays].index(id(value.node))
+        index = [identity(n) for n in self.group.arrays].index(identity(value.node))
         return ValuePlace(RESULT, index, value.shape, register in self.group.singles)
 
     def compile(self, compiled: Callable[[Source, Sequence[str]], Function]) -> None:

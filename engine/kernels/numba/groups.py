@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.identity import identity
 from ...core.records import dataclass
 from ...ops.opdef import Trait
 from .expressions import inline
@@ -315,7 +316,7 @@ class _Pass:
         for r in outputs:
             value = group.values[r]
             if value is not None and value.node.op != "constant" and operand(value.node) is None:
-                nodes[id(value.node)] = value.node
+                nodes[identity(value.node)] = value.node
         whole.results = list(nodes.values())
         if not whole.results:
             return list(group.members)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...core.identity import identity
 from .expressions import inline
 from .layout import Layout, NoLayout, full, normal, pattern
 from .nodes import GroupValue, Strip, Untraceable
@@ -23,19 +24,21 @@ def part_of(node: GroupValue, dims: tuple[int, int, int], begin: int, end: int) 
     todo = [(node, False)]
     while todo:
         whole, ready = todo.pop()
-        if id(whole) in parts:
+        if identity(whole) in parts:
             continue
         if whole.op in ("constant", "leaf") or not whole.layout:
-            parts[id(whole)] = _operand_part(whole, dims, begin, end)
+            parts[identity(whole)] = _operand_part(whole, dims, begin, end)
         elif not inline(whole) or whole.op == "hot":
             raise Untraceable("part")
         elif ready:
-            args = tuple([parts[id(a)] for a in whole.args])
-            parts[id(whole)] = GroupValue(whole.op, args, whole.dtype, _narrow(_flags(whole, dims), dims, end - begin))
+            args = tuple([parts[identity(a)] for a in whole.args])
+            parts[identity(whole)] = GroupValue(
+                whole.op, args, whole.dtype, _narrow(_flags(whole, dims), dims, end - begin)
+            )
         else:
             todo.append((whole, True))
             todo += [(a, False) for a in whole.args]
-    return parts[id(node)]
+    return parts[identity(node)]
 
 
 def _flags(node: GroupValue, dims: tuple[int, int, int]) -> tuple[bool, ...]:

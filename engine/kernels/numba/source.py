@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.identity import identity
 from ...core.records import dataclass
 from .expressions import expression, inline, literal
 from .layout import dimensions, pattern
@@ -108,13 +109,13 @@ def order_nodes(results: Sequence[GroupValue]) -> list[GroupValue]:
     todo: list[tuple[GroupValue, bool]] = [(n, False) for n in reversed(results)]
     while todo:
         node, ready = todo.pop()
-        if id(node) in order:
+        if identity(node) in order:
             continue
         if ready:
-            order[id(node)] = node
+            order[identity(node)] = node
         else:
             todo.append((node, True))
-            todo += [(a, False) for a in reversed(node.args) if id(a) not in order]
+            todo += [(a, False) for a in reversed(node.args) if identity(a) not in order]
     return list(order.values())
 
 
@@ -156,10 +157,10 @@ class LoopNest:
         runs = {n.strip.run for n in self.nodes if n.strip} | {n.value[0].run for n in self.nodes if n.op == "joined"}
         cuts = [((count // run, True), (run, True)) for run in runs]
         self.dims = dimensions([*(n.layout for n in self.nodes), *cuts], count) or [1]
-        self.patterns = {id(n): pattern(n.layout, self.dims) for n in self.nodes}
-        inner = {id(n): self._inner(n) for n in self.nodes if n.op in SUMS}
+        self.patterns = {identity(n): pattern(n.layout, self.dims) for n in self.nodes}
+        inner = {identity(n): self._inner(n) for n in self.nodes if n.op in SUMS}
         self.rows_added = any(inner.values())
-        self.outer = [n for n in self.nodes if not inner.get(id(n), True)]
+        self.outer = [n for n in self.nodes if not inner.get(identity(n), True)]
 
     def _inner(self, node: GroupValue) -> bool:
         """Return whether *node* adds up rows; else it adds rows, or numbers of rows, to each other.
@@ -169,7 +170,7 @@ class LoopNest:
         """
         if node.op in ("vecdot", "pick"):
             return self._loops_over_row(node)
-        before, after = self.patterns[id(node.args[0])], self.patterns[id(node)]
+        before, after = self.patterns[identity(node.args[0])], self.patterns[identity(node)]
         dropped = [a and not b for a, b in zip(before, after, strict=True)]
         if dropped[-1] and not any(dropped[:-1]):
             return True
@@ -185,10 +186,10 @@ class LoopNest:
             Untraceable: they are not.
         """
         rows = node.args if node.op == "vecdot" else node.args[:1]
-        operands = [self.patterns[id(a)] for a in rows if a.op != "constant"]
-        if not operands or self.patterns[id(node)][-1] or not all(p[-1] for p in operands):
+        operands = [self.patterns[identity(a)] for a in rows if a.op != "constant"]
+        if not operands or self.patterns[identity(node)][-1] or not all(p[-1] for p in operands):
             raise Untraceable("rows of another length")
-        if any(self.patterns[id(node)][i] < p[i] for p in operands for i in range(len(p) - 1)):
+        if any(self.patterns[identity(node)][i] < p[i] for p in operands for i in range(len(p) - 1)):
             raise Untraceable("rows of another length")
         return True
 
@@ -198,7 +199,7 @@ class _Writer(LoopNest):
 
     def __init__(self, results: Sequence[GroupValue]) -> None:
         super().__init__(results)
-        self.outer_ids = {id(n) for n in self.outer}
+        self.outer_ids = {identity(n) for n in self.outer}
         self.block = self._block()
         self.names: dict[int, str] = {}
         self.phase_of = self._phases()
@@ -219,15 +220,15 @@ class _Writer(LoopNest):
         self._check()
 
     def _check(self) -> None:
-        results = {id(r) for r in self.results}
+        results = {identity(r) for r in self.results}
         for node in self.nodes:
-            if any(id(a) in self.outer_ids and node.op != "joined" for a in node.args):
+            if any(identity(a) in self.outer_ids and node.op != "joined" for a in node.args):
                 raise Untraceable("sum of rows")
-            if any(a.op == "joined" for a in node.args) or (node.op == "joined" and id(node) not in results):
+            if any(a.op == "joined" for a in node.args) or (node.op == "joined" and identity(node) not in results):
                 raise Untraceable("what is joined is read")
-        results.update(id(a) for n in self.results if n.op == "joined" for a in n.args)
+        results.update(identity(a) for n in self.results if n.op == "joined" for a in n.args)
         for node in self.outer:
-            if id(node) not in results:
+            if identity(node) not in results:
                 raise Untraceable("sum of rows")
             if not self._varies(node.args[0]) and not self.rows_added:
                 raise Untraceable("a row may be some blocks")
@@ -255,17 +256,19 @@ class _Writer(LoopNest):
         """
         if not self.tile or self._is_single_call(node):
             return False
-        parts = [self.patterns[id(n)][-2:] for n in (node, *node.args) if n.op != "constant"]
+        parts = [self.patterns[identity(n)][-2:] for n in (node, *node.args) if n.op != "constant"]
         return parts[0][0] and all(p == parts[0] for p in parts)
 
     def _phases(self) -> dict[int, int]:
         phases: dict[int, int] = {}
         for node in self.nodes:
-            phases[id(node)] = max([phases[id(a)] for a in node.args], default=0) + self._takes_a_phase(node)
+            phases[identity(node)] = max([phases[identity(a)] for a in node.args], default=0) + self._takes_a_phase(
+                node
+            )
         return phases
 
     def _segments(self) -> list[int]:
-        barriers = {self.phase_of[id(n)] for n in self.nodes if self._uses_tiles(n)}  # before these phases
+        barriers = {self.phase_of[identity(n)] for n in self.nodes if self._uses_tiles(n)}  # before these phases
         last = max(self.phase_of.values())
         return list(itertools.accumulate(int(phase in barriers) for phase in range(last + 1)))
 
@@ -273,18 +276,18 @@ class _Writer(LoopNest):
         """Nodes that are read by calls for tiles, or behind one."""
         kept = set()
         for node in self.nodes:
-            ready = max([self.phase_of[id(a)] for a in node.args], default=0)
+            ready = max([self.phase_of[identity(a)] for a in node.args], default=0)
             for a in node.args:
                 if self._uses_tiles(node) or self._segment_of(a) != self.segments[ready]:
-                    kept.add(id(a))
+                    kept.add(identity(a))
         return kept
 
     def _segment_of(self, node: GroupValue) -> int:
         """The segment whose lines compute *node*: it is there in the next phase if it is told by a row or called."""
-        return self.segments[self.phase_of[id(node)] - self._takes_a_phase(node)]
+        return self.segments[self.phase_of[identity(node)] - self._takes_a_phase(node)]
 
     def _takes_a_phase(self, node: GroupValue) -> bool:
-        return not self._is_single_call(node) or (node.op in SUMS and id(node) not in self.outer_ids)
+        return not self._is_single_call(node) or (node.op in SUMS and identity(node) not in self.outer_ids)
 
     # -- the parts of the text -------------------------------------------------------------------------------------
 
@@ -293,7 +296,7 @@ class _Writer(LoopNest):
         for node in self.nodes:
             self._write(node)
         self._check_rooms()
-        added = [[id(a) for a in (n.args if n.op == "joined" else (n,))] for n in self.results]
+        added = [[identity(a) for a in (n.args if n.op == "joined" else (n,))] for n in self.results]
         sums = frozenset(i for i, ids in enumerate(added) if self.outer_ids.intersection(ids))
         self.divided, unit = self._parts()
         heavy = any(self._varies(n) and not self._is_single_call(n) for n in self.nodes)
@@ -308,7 +311,7 @@ class _Writer(LoopNest):
         best, most = (0, 0), 1
         for k, n in enumerate(self.dims):
             last = k == len(self.dims) - 1
-            if (last and (self.rows_added or self.tile)) or not all(self.patterns[id(s)][k] for s in self.outer):
+            if (last and (self.rows_added or self.tile)) or not all(self.patterns[identity(s)][k] for s in self.outer):
                 continue
             together = COLUMNS if last else self.tile if self.tile and k == len(self.dims) - 2 else 1
             unit = -(-PART * n // math.prod(self.dims))
@@ -327,25 +330,25 @@ class _Writer(LoopNest):
         numbers = {r: i for i, r in enumerate(self.leaves)}
         for node in self.nodes:
             if node.op in OPERANDS:
-                self.place[id(node)] = self._spot(f"i{numbers[node.value]}", node, node.strip)
+                self.place[identity(node)] = self._spot(f"i{numbers[node.value]}", node, node.strip)
         for i, node in enumerate(self.results):
             if node.op != "leaf":
-                self.written.setdefault(id(node), i)
-            if id(node) in self.outer_ids:
-                self.added.setdefault(id(node), []).append(self._spot(f"o{i}", node))
+                self.written.setdefault(identity(node), i)
+            if identity(node) in self.outer_ids:
+                self.added.setdefault(identity(node), []).append(self._spot(f"o{i}", node))
             if node.op == "joined":
                 for a, strip in zip(node.args, node.value, strict=True):
-                    self.added.setdefault(id(a), []).append(self._spot(f"o{i}", a, strip))
+                    self.added.setdefault(identity(a), []).append(self._spot(f"o{i}", a, strip))
 
     def _spot(self, name: str, node: GroupValue, strip: Strip | None = None) -> _Spot:
         """Return where *node* lies in the array *name*."""
-        key = self.patterns[id(node)], strip
+        key = self.patterns[identity(node)], strip
         base = self.bases.setdefault(key, str(len(self.bases)))
         return _Spot(f"{name}, r{base}", f"{name}, q{base}")
 
     def _varies(self, node: GroupValue) -> bool:
         """Return whether *node* has a number for each element of a row, and not one for all."""
-        return self.patterns[id(node)][-1]
+        return self.patterns[identity(node)][-1]
 
     def _phase(self, number: int) -> _Phase:
         while len(self.phases) <= number:
@@ -360,7 +363,7 @@ class _Writer(LoopNest):
     def _room_of(self, node: GroupValue) -> _Spot:
         """Room for *node*: of a row, or of the rows of a tile where it is read behind a barrier."""
         size = self.block if self._varies(node) else 1
-        if not self.tile or not (id(node) in self.kept or self._uses_tiles(node)):
+        if not self.tile or not (identity(node) in self.kept or self._uses_tiles(node)):
             name = self._room(node.dtype, size)
             return _Spot(f"{name}, 0", f"{name}, 0")
         name = self._room(node.dtype, size * self.tile)
@@ -379,7 +382,7 @@ class _Writer(LoopNest):
     def _write(self, node: GroupValue) -> None:
         if node.op in FLEXIBLE:
             return
-        ready = max([self.phase_of[id(a)] for a in node.args], default=0)
+        ready = max([self.phase_of[identity(a)] for a in node.args], default=0)
         if node.op == "reduce":
             self._write_reduce(node, ready)
         elif node.op == "vecdot":
@@ -398,12 +401,12 @@ class _Writer(LoopNest):
         if node.op == "constant":
             return literal(node.value, node.dtype)
         if node.op in OPERANDS:
-            return self._load(self.place[id(node)].row, self._varies(node), phase)
+            return self._load(self.place[identity(node)].row, self._varies(node), phase)
         near = self._segment_of(node) == self.segments[phase]
         if self._varies(node):
-            near = self.phase_of[id(node)] == phase
-        if near and id(node) in self.names:
-            return self.names[id(node)]
+            near = self.phase_of[identity(node)] == phase
+        if near and identity(node) in self.names:
+            return self.names[identity(node)]
         return self._load(self._memory(node).row, self._varies(node), phase)
 
     def _load(self, place: str, varies: bool, phase: int) -> str:
@@ -417,20 +420,20 @@ class _Writer(LoopNest):
 
     def _memory(self, node: GroupValue) -> _Spot:
         """Return where the elements of *node* lie, for phases after the one that computes it."""
-        if id(node) not in self.place:
-            spot = self.place[id(node)] = self._room_of(node)
-            if id(node) in self.names:
+        if identity(node) not in self.place:
+            spot = self.place[identity(node)] = self._room_of(node)
+            if identity(node) in self.names:
                 self._store(node, spot)
-        return self.place[id(node)]
+        return self.place[identity(node)]
 
     def _store(self, node: GroupValue, spot: _Spot) -> None:
         """Write *node*, which has a name, to memory where that is given to it."""
-        name = self.names[id(node)]
-        phase = self._phase(self.phase_of[id(node)])
+        name = self.names[identity(node)]
+        phase = self._phase(self.phase_of[identity(node)])
         if self._varies(node):
             phase.element.append(f"put({spot.row} + j, {name})")
         elif self._takes_a_phase(node):
-            self._phase(self.phase_of[id(node)] - 1).calls.append(f"put({spot.row}, {name})")
+            self._phase(self.phase_of[identity(node)] - 1).calls.append(f"put({spot.row}, {name})")
         else:
             phase.row.append(f"put({spot.row}, {name})")
 
@@ -438,17 +441,17 @@ class _Writer(LoopNest):
         if node.op == "hot" and (self.dims[-1] != node.value or not self._varies(node)):
             raise Untraceable("rows of another length")
         text = expression(node, [self._value(a, phase) for a in node.args])
-        name = self.names[id(node)] = f"v{len(self.names)}"
+        name = self.names[identity(node)] = f"v{len(self.names)}"
         lines = self._phase(phase).element if self._varies(node) else self._phase(phase).row
         lines.append(f"{name} = {text}")
         self._write_result(node)
 
     def _write_result(self, node: GroupValue) -> None:
         """Write a number that is asked for to its array."""
-        at = self.written.get(id(node))
+        at = self.written.get(identity(node))
         if at is not None:
-            self.place[id(node)] = self._spot(f"o{at}", node)
-            self._store(node, self.place[id(node)])
+            self.place[identity(node)] = self._spot(f"o{at}", node)
+            self._store(node, self.place[identity(node)])
 
     def _write_call(self, node: GroupValue, phase: int) -> None:
         """A loop of NumPy's over the elements or numbers of a tile, over a row, or for its one number."""
@@ -457,9 +460,9 @@ class _Writer(LoopNest):
         if len(node.args) > 2:
             raise Untraceable(node.op)
         by_tiles = self._uses_tiles(node)
-        at = self.written.get(id(node))
+        at = self.written.get(identity(node))
         operands = [self._pointer(a, phase, by_tiles) for a in node.args]
-        spot = self.place[id(node)] = self._room_of(node) if at is None else self._spot(f"o{at}", node)
+        spot = self.place[identity(node)] = self._room_of(node) if at is None else self._spot(f"o{at}", node)
         count = "m" if self._varies(node) else "1"
         if by_tiles:
             count = "rows * m" if self._varies(node) else "rows"
@@ -470,7 +473,7 @@ class _Writer(LoopNest):
             f"loop({called}, {', '.join(p for p, _ in places)}, {count}, {', '.join(str(s) for _, s in places)})"
         )
         if not self._varies(node) and not by_tiles:
-            name = self.names[id(node)] = f"v{len(self.names)}"
+            name = self.names[identity(node)] = f"v{len(self.names)}"
             lines.append(f"{name} = at({spot.row})")
 
     def _pointer(self, node: GroupValue, phase: int, by_tiles: bool = False) -> tuple[str, int]:
@@ -487,7 +490,7 @@ class _Writer(LoopNest):
             spot = self._memory(node)
             return f"address({spot.tile if by_tiles else spot.row})", node.dtype.itemsize
         if node.op == "leaf":
-            return f"address({self.place[id(node)].row})", 0
+            return f"address({self.place[identity(node)].row})", 0
         room = self._room(node.dtype, 1)
         lines = self._phase(phase).barrier if by_tiles else self._phase(phase).calls
         lines.append(f"put({room}, 0, {self._value(node, phase)})")
@@ -495,9 +498,9 @@ class _Writer(LoopNest):
 
     def _write_reduce(self, node: GroupValue, phase: int) -> None:
         (x,) = node.args
-        if id(node) in self.outer_ids:
+        if identity(node) in self.outer_ids:
             value = self._value(x, phase)
-            for place, _ in self.added[id(node)]:
+            for place, _ in self.added[identity(node)]:
                 if self._varies(x):
                     self._phase(phase).element.append(f"put({place} + j, at({place} + j) + {value})")
                 else:
@@ -524,10 +527,10 @@ class _Writer(LoopNest):
 
     def _write_joined(self, node: GroupValue) -> None:
         """Parts, each when it is there; sums over rows are added where they lie."""
-        number = self.written[id(node)]
+        number = self.written[identity(node)]
         for a, strip in zip(node.args, node.value, strict=True):
-            if id(a) not in self.outer_ids:
-                phase = self.phase_of[id(a)]
+            if identity(a) not in self.outer_ids:
+                phase = self.phase_of[identity(a)]
                 place = self._spot(f"o{number}", node, strip).row
                 self._phase(phase).element.append(f"put({place} + j, {self._value(a, phase)})")
 
@@ -546,7 +549,7 @@ class _Writer(LoopNest):
 
     def _name(self, node: GroupValue, text: str, phase: int) -> None:
         """The number of a row is there from the next phase on."""
-        name = self.names[id(node)] = f"v{len(self.names)}"
+        name = self.names[identity(node)] = f"v{len(self.names)}"
         self._phase(phase).calls.append(f"{name} = {text}")
         self._write_result(node)
 

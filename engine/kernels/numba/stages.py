@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...core.identity import identity
 from ...core.records import dataclass
 from .expressions import inline
 from .nodes import FLEXIBLE, SUMS, GroupValue, Untraceable
@@ -45,50 +46,52 @@ class _Levels:
     def __init__(self, results: Sequence[GroupValue]) -> None:
         self.frame = LoopNest(results)
         self.nodes = self.frame.nodes
-        sums = {id(n) for n in self.frame.outer}
+        sums = {identity(n) for n in self.frame.outer}
         self.of: dict[int, int] = {}
         self.read: list[GroupValue] = []
         """Sums that others read."""
         for node in self.nodes:
-            read = [a for a in node.args if id(a) in sums and node.op != "joined"]
-            self.of[id(node)] = max([self.of[id(a)] + (a in read) for a in node.args], default=0)
+            read = [a for a in node.args if identity(a) in sums and node.op != "joined"]
+            self.of[identity(node)] = max([self.of[identity(a)] + (a in read) for a in node.args], default=0)
             self.read += [a for a in read if a not in self.read]
         self.last = max(self.of.values(), default=0)
         if self.last >= MOST_STAGES:
             raise Untraceable("sums of sums")
         for node in self.nodes:
-            pattern = self.frame.patterns[id(node)]
-            if self.of[id(node)] and node.op not in FLEXIBLE and pattern[-1] and not all(pattern):
+            pattern = self.frame.patterns[identity(node)]
+            if self.of[identity(node)] and node.op not in FLEXIBLE and pattern[-1] and not all(pattern):
                 raise Untraceable("sum of rows")  # once for each element of a row would be once for each row
 
     def parts(self, results: Sequence[GroupValue]) -> tuple[list[GroupValue], list[tuple[list[int], list[GroupValue]]]]:
         """All arrays, those of *results* first; by stage, which of them it computes, and from what."""
         arrays = list(results)
         arrays += [n for n in self.read if not any(n is r for r in results)]
-        places = {id(n): i for i, n in enumerate(arrays)}
+        places = {identity(n): i for i, n in enumerate(arrays)}
         stages = []
         for level in range(self.last + 1):
             ours: dict[int, GroupValue] = {}
             for node in self.nodes:
-                if self.of[id(node)] < level and any(node is r for r in self.read):
-                    ours[id(node)] = GroupValue("leaf", (), node.dtype, node.layout, -places[id(node)] - 1)
+                if self.of[identity(node)] < level and any(node is r for r in self.read):
+                    ours[identity(node)] = GroupValue("leaf", (), node.dtype, node.layout, -places[identity(node)] - 1)
                     continue
-                args = tuple([ours[id(a)] for a in node.args])
+                args = tuple([ours[identity(a)] for a in node.args])
                 same = all(a is b for a, b in zip(args, node.args, strict=True))
-                ours[id(node)] = (
+                ours[identity(node)] = (
                     node if same else GroupValue(node.op, args, node.dtype, node.layout, node.value, node.strip)
                 )
-            at = [i for i, n in enumerate(arrays) if self.of[id(n)] == level]
-            stages.append((at, [ours[id(arrays[i])] for i in at]))
-            earlier = {id(ours[id(n)]) for n in self.nodes if self.of[id(n)] < level and self._takes_long(n)}
-            if any(id(n) in earlier for n in order_nodes(stages[-1][1])):
+            at = [i for i, n in enumerate(arrays) if self.of[identity(n)] == level]
+            stages.append((at, [ours[identity(arrays[i])] for i in at]))
+            earlier = {
+                identity(ours[identity(n)]) for n in self.nodes if self.of[identity(n)] < level and self._takes_long(n)
+            }
+            if any(identity(n) in earlier for n in order_nodes(stages[-1][1])):
                 raise Untraceable("computed again")
         return arrays, stages
 
     def _takes_long(self, node: GroupValue) -> bool:
         """Return whether *node* is worth keeping: another group computes it then, and this one reads it."""
         of_rows = node.op in SUMS and not any(node is r for r in self.read)
-        return of_rows or (node.op not in FLEXIBLE and not inline(node) and self.frame.patterns[id(node)][-1])
+        return of_rows or (node.op not in FLEXIBLE and not inline(node) and self.frame.patterns[identity(node)][-1])
 
 
 def divide_stages(results: Sequence[GroupValue]) -> tuple[list[GroupValue], list[Stage]]:
@@ -110,8 +113,8 @@ def check(before: Sequence[GroupValue], after: Sequence[GroupValue]) -> None:
     """
     results = [*before, *after]
     levels = _Levels(results)
-    deep = [n for n in after if levels.of[id(n)]]
-    if deep and not any(all(levels.frame.patterns[id(n)]) for n in deep):
+    deep = [n for n in after if levels.of[identity(n)]]
+    if deep and not any(all(levels.frame.patterns[identity(n)]) for n in deep):
         raise Untraceable("sum of rows")
     for _, nodes in levels.parts(results)[1]:
         check_one(nodes)

@@ -13,6 +13,7 @@ from gradtool.paddle.nn._batch_norm import _BatchNormBase
 from gradtool.paddle.nn._norm_layers import _InstanceNormBase
 from gradtool.paddle.optimizer import Optimizer
 
+from ...engine.core.identity import identity
 from ._casting import NARROW
 
 WIDE = (_BatchNormBase, LayerNorm, _InstanceNormBase)
@@ -97,9 +98,14 @@ def _wide(excluded: Any) -> tuple[Any, ...]:
 def _narrow(network: Layer, kind: DType, excluded: tuple[Any, ...]) -> None:
     """Give the parameters of float32 that type."""
     types = (*WIDE, *(entry for entry in excluded if isinstance(entry, type)))
-    kept = {id(layer) for entry in excluded if isinstance(entry, Layer) for layer in entry.sublayers(include_self=True)}
+    kept = {
+        identity(layer)
+        for entry in excluded
+        if isinstance(entry, Layer)
+        for layer in entry.sublayers(include_self=True)
+    }
     for layer in network.sublayers(include_self=True):
-        if isinstance(layer, types) or id(layer) in kept:
+        if isinstance(layer, types) or identity(layer) in kept:
             continue
         for tensor in _own(layer):
             if tensor.dtype is float32:

@@ -20,6 +20,7 @@ from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tape import LossScale
 from gradtool.engine.eager.tensor import Tensor
 
+from ...engine.core.identity import identity
 from ._casting import last_dtype
 
 
@@ -153,7 +154,7 @@ class AmpScaler:
             self._unscale(optimizer)
         if self._finite():
             optimizer.step()
-        self._optimizer_states[id(optimizer)] = OptimizerState.STEPPED
+        self._optimizer_states[identity(optimizer)] = OptimizerState.STEPPED
         if not self._use_dynamic_loss_scaling:
             self._optimizer_states.clear()
 
@@ -245,7 +246,7 @@ class AmpScaler:
     # -- how it is done -------------------------------------------------------------------------------------------
 
     def _state(self, optimizer: Any) -> OptimizerState:
-        return self._optimizer_states.get(id(optimizer), OptimizerState.INIT)
+        return self._optimizer_states.get(identity(optimizer), OptimizerState.INIT)
 
     def _number(self) -> float:
         return float(self._scale.array[0])
@@ -266,7 +267,7 @@ class AmpScaler:
                         (array.astype("float32") / np.float32(scale)).astype(array.dtype), "check_finite_and_unscale"
                     )
         self._found_inf = Tensor(np.array([not finite]))
-        self._optimizer_states[id(optimizer)] = OptimizerState.UNSCALED
+        self._optimizer_states[identity(optimizer)] = OptimizerState.UNSCALED
         for loss_scale in self._scaled:
             loss_scale.is_taken_off = True
         watch.note_scale(watch.Unscaled(tuple(optimizer._parameters or ()), scale, finite))

@@ -15,6 +15,8 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
 from gradtool.paddle.static._input_spec import InputSpec
 
+from ...engine.core.identity import identity
+
 _SIMPLE = (int, float, str, bytes, bool, complex, type(None))
 
 
@@ -35,7 +37,7 @@ class _Other:
 
     def __init__(self, value: Any) -> None:
         simple = isinstance(value, _SIMPLE)
-        self._key = (type(value), repr(value)) if simple else id(value)
+        self._key = (type(value), repr(value)) if simple else identity(value)
         self._value: Any = value
         if not simple:
             try:

@@ -23,6 +23,7 @@ from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.ir.program import Program
 from gradtool.paddle.nn.layer import Layer
 
+from ...engine.core.identity import identity
 from ._signature import Signature, check_specs, described, signature, specified
 
 REMEMBERED = 100
@@ -135,13 +136,13 @@ class StaticFunction:
         return StaticFunction(self.dygraph_function, self.input_spec, instance, programs, self.full_graph)
 
     def _programs_of(self, instance: Any) -> Programs:
-        entry = self._of_instances.get(id(instance))
+        entry = self._of_instances.get(identity(instance))
         if entry is not None and entry[0]() is instance:
             return entry[1]
         programs = Programs()
         try:
-            forgets = functools.partial(_forget, weakref.ref(self), id(instance))
-            self._of_instances[id(instance)] = weakref.ref(instance, forgets), programs
+            forgets = functools.partial(_forget, weakref.ref(self), identity(instance))
+            self._of_instances[identity(instance)] = weakref.ref(instance, forgets), programs
         except TypeError:  # a class without weak references: programs are made anew each time
             return programs
         return programs

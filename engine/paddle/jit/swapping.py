@@ -13,6 +13,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.paddle import _creation
 from gradtool.paddle.nn.layer import Layer
 
+from ...engine.core.identity import identity
 from .conversion.containers import Containers
 
 if TYPE_CHECKING:
@@ -54,10 +55,10 @@ class Swapped:
 
     def add(self, layer: Layer) -> None:
         """Let *layer*, and all layers below it, hold variables."""
-        if id(layer) in self._fields:
+        if identity(layer) in self._fields:
             return
         for part in layer.sublayers(include_self=True):
-            if id(part) in self._fields:
+            if identity(part) in self._fields:
                 continue
             fields = part.__dict__
             self._keep(part)
@@ -68,7 +69,7 @@ class Swapped:
 
     def _keep(self, owner: Any) -> None:
         fields = dict(owner.__dict__)
-        self._fields[id(owner)] = owner, fields
+        self._fields[identity(owner)] = owner, fields
         self._containers.append(Containers(fields.values()))
 
     def _variable(self, value: Any) -> Any:

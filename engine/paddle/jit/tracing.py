@@ -18,6 +18,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.paddle.nn.layer import Layer
 
+from ...engine.core.identity import identity
 from .conversion.calls import converted
 from .conversion.refusals import refused
 from .swapping import Swapped
@@ -44,9 +45,9 @@ class Trace:
 
     def captured(self, tensor: Tensor) -> Variable:
         """The variable that *tensor* is in the program: a parameter, or a value that is kept beside it."""
-        variable = self._variables.get(id(tensor))
+        variable = self._variables.get(identity(tensor))
         if variable is None:
-            variable = self._variables[id(tensor)] = self._new(tensor)
+            variable = self._variables[identity(tensor)] = self._new(tensor)
         return variable
 
     def _new(self, tensor: Tensor) -> Variable:

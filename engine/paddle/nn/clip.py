@@ -14,6 +14,8 @@ from gradtool.paddle import _creation, _manipulation, _math
 from gradtool.paddle._arguments import tensor
 from gradtool.paddle._dispatch import apply
 
+from ...engine.core.identity import identity
+
 Pairs = list[tuple[Any, Any]]
 """Parameters with their gradients."""
 
@@ -107,8 +109,10 @@ class ClipGradByGlobalNorm(ClipGradBase):
             return pairs
         if not isinstance(chosen[0][1], Variable):
             factor = self._factor([_squared_norm(g) for _, g in chosen])
-            scaled = {id(g): g * _manipulation.reshape(factor, [1] * bool(g.ndim)).astype(g.dtype) for _, g in chosen}
-            return [(p, scaled.get(id(g), g)) for p, g in pairs]
+            scaled = {
+                identity(g): g * _manipulation.reshape(factor, [1] * bool(g.ndim)).astype(g.dtype) for _, g in chosen
+            }
+            return [(p, scaled.get(identity(g), g)) for p, g in pairs]
         block = chosen[0][1].block
         norms = []
         for p, g in chosen:

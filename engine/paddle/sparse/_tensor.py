@@ -14,6 +14,7 @@ from gradtool.engine.eager.tensor import HookHandle, Tensor
 from gradtool.paddle._printing import INDENT, values_text
 from gradtool.paddle.device import CPUPlace
 
+from ...engine.core.identity import identity
 from . import _places
 from ._places import Array
 
@@ -338,7 +339,7 @@ class SparseTensor(Tensor):
         """A leaf of its own with the same places and values."""
         places = tuple(p.copy() for p in self.places)
         copied = SparseTensor(copy.deepcopy(self.carrier, memo), places, self._sizes, self.coalesced)
-        memo[id(self)] = copied
+        memo[identity(self)] = copied
         return copied
 
     def set_value(self, value: Any) -> None:

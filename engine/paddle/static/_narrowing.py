@@ -13,6 +13,8 @@ from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import DENSE, Variable
 from gradtool.engine.ops import registry
 
+from ...engine.core.identity import identity
+
 NORMS = frozenset({"batch_norm", "fused_bn_add_activation", "layer_norm"})
 """Operators that only read their first operand in the narrow type: weights and statistics stay what they are."""
 
@@ -112,10 +114,10 @@ class _Narrowing:
     def _take(self, op: Operator, inputs: Operands) -> None:
         """Let *op* read *inputs*; those that nobody has made so far are made in front of it."""
         made = registry.get_by_type("cast")
-        sources = {id(cast): v for (v, _), cast in self.casts.items()}
+        sources = {identity(cast): v for (v, _), cast in self.casts.items()}
         for v in each(inputs):
-            if id(v) in sources and v.op is None:
-                of = sources[id(v)]
+            if identity(v) in sources and v.op is None:
+                of = sources[identity(v)]
                 attrs = made.attributes({"in_dtype": of.dtype.code, "out_dtype": v.dtype.code})
                 v.op = Operator(self.block, made, (of,), (v,), attrs, loc=op.loc, role=op.role, scope=op.scope)
                 self.block.vars[v.name] = v

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ...core.errors import LossError
+from ...core.identity import identity
 
 
 def freed_error() -> LossError:
@@ -34,7 +35,7 @@ def nodes_in_graph(loss: Any) -> list[Any]:
 def leaves_in_graph(loss: Any) -> dict[int, Any]:
     """Return the leaves behind a tensor, by their identities."""
     held = (getattr(node, "variable", None) for node in nodes_in_graph(loss))
-    return {id(t): t for t in held if t is not None}
+    return {identity(t): t for t in held if t is not None}
 
 
 def differentiate(loss: Any, leaves: Sequence[Any]) -> Sequence[Any]:
@@ -56,7 +57,7 @@ def leaves_with_names(values: Mapping[str, Any]) -> Sequence[tuple[str, Any]]:
     for name, value in values.items():
         if isinstance(value, torch.nn.Module):
             for path, p in value.named_parameters():
-                listed.setdefault(id(p), (f"{name}.{path}", p))
+                listed.setdefault(identity(p), (f"{name}.{path}", p))
         elif isinstance(value, torch.Tensor) and value.is_leaf and value.requires_grad:
-            listed.setdefault(id(value), (name, value))
+            listed.setdefault(identity(value), (name, value))
     return list(listed.values())

@@ -13,6 +13,7 @@ import torch._functorch.eager_transforms
 import torch._functorch.vmap
 from torch.nn.utils import parametrize
 
+from ...core.identity import identity
 from ...script.effects import note_transformed
 from ..recorded.relays import wrap_relay
 from ..recorded.schedules import Put, ScheduleRecorder, report_data_passes
@@ -209,7 +210,7 @@ def _scale(scaler: Any) -> float | None:
 
 
 def _all_finite(scaler: Any, optimizer: Any) -> bool:
-    found = scaler._per_optimizer_states[id(optimizer)]["found_inf_per_device"]
+    found = scaler._per_optimizer_states[identity(optimizer)]["found_inf_per_device"]
     return not any(float(flag) for flag in found.values())
 
 
@@ -274,7 +275,7 @@ def _wrap_copy(recorder: TorchRecorder, original: Callable[..., Any]) -> Callabl
 
     @functools.wraps(original)
     def copy(parameter: Any, memo: Any) -> Any:
-        if recorder.quiet or id(parameter) in memo:
+        if recorder.quiet or identity(parameter) in memo:
             return original(parameter, memo)
         recorder.flush()
         with recorder.unheard():

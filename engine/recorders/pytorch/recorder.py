@@ -28,6 +28,7 @@ from torch.utils._python_dispatch import (
 )
 
 from ...core import source
+from ...core.identity import identity
 from ..recorded.graph import returns_at
 from ..recorded.recorder import FrameworkOperator, FrameworkRecorder, Waiting
 from ..recorded.relays import Relay, relay
@@ -254,7 +255,7 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
             if not taken:
                 return result  # It is met when it is used.
             # Here nobody is asked: outside, the recorder itself would be for each of its own calls.
-            arrays = [None if id(t) in self._known and not operator.turns else self.array(t) for t in given]
+            arrays = [None if identity(t) in self._known and not operator.turns else self.array(t) for t in given]
             known = operator if names == operator.names else operator._replace(names=names)
             held = self.hold_weakly(taken, before)
             # Torch copies what a factory gave if anybody else holds it, and modes of the script would see that.
@@ -304,7 +305,7 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
     def key(self, function: Any) -> int:
         """The number that torch gives each node of a thread; that of a leaf for the node that accumulates there."""
         variable = getattr(function, "variable", None)
-        return int(function._sequence_nr()) if variable is None else -id(variable)
+        return int(function._sequence_nr()) if variable is None else -identity(variable)
 
     def next_nodes(self, function: Any) -> Sequence[tuple[Any, int]]:
         """The nodes that one gives gradients to, with the number of their output."""
@@ -334,7 +335,7 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
             saved = function.saved_tensors
         except RuntimeError:  # written in place since, or freed
             return ()
-        return tuple([self._known[id(t)].number for t in saved if id(t) in self._known])
+        return tuple([self._known[identity(t)].number for t in saved if identity(t) in self._known])
 
     def hook(self, function: Any, number: int, key: int) -> None:
         """Have a node tell what it gets and gives."""

@@ -16,6 +16,7 @@ from ...answers.numbers import Numbers
 from ...answers.saved import Buffer, RunOperation, SavedStory, bytes_alive
 from ...answers.why.answers import Answer
 from ...answers.why.verdicts import Aspect, Verdict
+from ...core.identity import identity
 from ...core.source import NOWHERE
 from ...view.graph import BACKWARD
 from .graphs import differentiate, freed_error, leaves_in_graph, leaves_with_names, nodes_in_graph
@@ -47,12 +48,12 @@ def explain_by_graph(loss: Any, names: Mapping[str, Any], asked: Sequence[Any] |
         asked: the leaves that are asked about; None for those in the graph and those that have names.
     """
     behind = leaves_in_graph(loss)
-    named = {id(t): (name, t) for name, t in leaves_with_names(names)}
+    named = {identity(t): (name, t) for name, t in leaves_with_names(names)}
     unnamed = {key: (f"leaf.{i}", t) for i, (key, t) in enumerate(behind.items()) if key not in named}
     known = {**named, **unnamed}
     given, is_freed = _gradients(loss, list(behind.values()))
-    chosen = list(known.values()) if asked is None else [known.get(id(t), ("tensor", t)) for t in asked]
-    return [_answer(name, t, id(t) in behind, given.get(id(t)), is_freed, loss) for name, t in chosen]
+    chosen = list(known.values()) if asked is None else [known.get(identity(t), ("tensor", t)) for t in asked]
+    return [_answer(name, t, identity(t) in behind, given.get(identity(t)), is_freed, loss) for name, t in chosen]
 
 
 def _gradients(loss: Any, leaves: Sequence[Any]) -> tuple[dict[int, Any], bool]:
@@ -62,8 +63,8 @@ def _gradients(loss: Any, leaves: Sequence[Any]) -> tuple[dict[int, Any], bool]:
     try:
         given = differentiate(loss, leaves)
     except RuntimeError:
-        return {id(t): t.grad for t in leaves}, True
-    return {id(t): g for t, g in zip(leaves, given, strict=True)}, False
+        return {identity(t): t.grad for t in leaves}, True
+    return {identity(t): g for t, g in zip(leaves, given, strict=True)}, False
 
 
 def _answer(name: str, t: Any, is_behind: bool, gradient: Any, is_freed: bool, loss: Any) -> Answer:
@@ -110,7 +111,7 @@ def measure_saved(loss: Any, names: Mapping[str, Any]) -> SavedStory:
     behind = leaves_in_graph(loss)
     ours = [*behind.values(), *(t for _, t in leaves_with_names(names)), *_tensors_named(names)]
     held = {_storage(t): t for t in ours}
-    shown = {id(t): name for name, t in leaves_with_names(names)}
+    shown = {identity(t): name for name, t in leaves_with_names(names)}
     story = SavedStory([], [], [])
     buffers: dict[Any, Buffer] = {}
     for node in nodes_in_graph(loss):
@@ -120,7 +121,7 @@ def measure_saved(loss: Any, names: Mapping[str, Any]) -> SavedStory:
             key = _storage(t)
             if key not in buffers:
                 size = t.untyped_storage().nbytes()
-                name = shown.get(id(held.get(key)))
+                name = shown.get(identity(held.get(key)))
                 kind = str(t.dtype).removeprefix("torch.")
                 buffer = Buffer(len(buffers), size, tuple(t.shape), kind, None, slot, name, held=key in held)
                 buffers[key] = buffer

@@ -15,6 +15,7 @@ from paddle.base.framework import EagerParamBase
 from paddle.base.layer_helper_base import LayerHelperBase
 from paddle.jit.dy2static import program_translator
 
+from ...core.identity import identity
 from ..recorded.schedules import Put, ScheduleRecorder, report_data_passes
 from ..recorded.stand_ins import (
     Row,
@@ -227,7 +228,7 @@ def _wrap_copy(recorder: PaddleRecorder, original: Callable[..., Any]) -> Callab
 
     @functools.wraps(original)
     def copy(t: Any, memo: Any) -> Any:
-        known = id(t) in memo
+        known = identity(t) in memo
         made = bearing(t, memo)
         if not (known or recorder.quiet):
             recorder.tell_copied(t, made)

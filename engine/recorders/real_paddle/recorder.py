@@ -18,6 +18,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
+from ...core.identity import identity
 from ..recorded.graph import UNTOLD, returns_at
 from ..recorded.recorder import FrameworkOperator, FrameworkRecorder, Waiting
 from ..recorded.tensors import Sink
@@ -107,7 +108,7 @@ class PaddleRecorder(FrameworkRecorder):
 
     def output_of(self, t: Any) -> int:
         """Return which output of its node a tensor is: its place among what the call gave."""
-        known = self._known.get(id(t))
+        known = self._known.get(identity(t))
         return 0 if known is None else known.output
 
     def is_parameter(self, t: Any) -> bool:
@@ -148,7 +149,7 @@ class PaddleRecorder(FrameworkRecorder):
         if operator.written and not given:
             given = written
         if given:
-            arrays = [None if id(t) in self._known else self.array(t) for t in given]
+            arrays = [None if identity(t) in self._known else self.array(t) for t in given]
             told = operator._replace(names=names)
             lists = [v for v in arguments if isinstance(v, (list, tuple))]
             self._describe(given, any(self.requires(t) for v in lists for t in tensors(v)))
@@ -239,15 +240,15 @@ class PaddleRecorder(FrameworkRecorder):
         self.customs[key] = cls
         self.shapes[key] = tuple([(tuple(t.shape), _dtype(t)) for t in given])
         for context in contexts:
-            self._contexts[id(context)] = context, key
+            self._contexts[identity(context)] = context, key
         for place, t in enumerate(given):
-            known = self._known.get(id(t))
+            known = self._known.get(identity(t))
             if known is not None:
                 known.output = place
 
     def note_custom_pull(self, context: Any, arriving: Any, given: Any) -> None:
         """Keep what the backward of a ``PyLayer`` got and gave."""
-        _, key = self._contexts.get(id(context), (None, 0))
+        _, key = self._contexts.get(identity(context), (None, 0))
         number = self._nodes.get(key)
         if number is not None:
             gradients = given if isinstance(given, (list, tuple)) else (given,)

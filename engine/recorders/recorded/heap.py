@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from gradtool.paddle.nn import Layer
 
+from ...core.identity import identity
 from ...eager.parameter import TensorParameter
 from ...eager.tensor import Tensor
 from ...script.attributes import entries, fields, is_a, members, module_of, short_name
@@ -99,9 +100,9 @@ class Describer:
 
     def _container(self, value: Any, depth: int) -> Any:
         """Return a list or a dict; None where nothing in it is a tensor, and for one that is inside of itself."""
-        if id(value) in self._open:
+        if identity(value) in self._open:
             return None
-        self._open.add(id(value))
+        self._open.add(identity(value))
         if is_a(value, dict):
             inside = [[k, self.value(v, depth + 1)] for k, v in entries(value) if isinstance(k, (str, int))]
             inside, form = [e for e in inside if e[1] is not None], "dict"
@@ -109,14 +110,14 @@ class Describer:
         else:
             inside, form = [self.value(v, depth + 1) for v in members(value)], "tuple" if is_a(value, tuple) else "list"
             is_empty = all(v is None for v in inside)
-        self._open.discard(id(value))
+        self._open.discard(identity(value))
         return None if is_empty else {form: inside}
 
     def _object(self, value: Any, depth: int, describe: Callable[[Any, int, Described], None]) -> Any:
-        known = self._seen.get(id(value))
+        known = self._seen.get(identity(value))
         if known is None:
             self._held.append(value)
-            known = self._seen[id(value)] = len(self.objects)
+            known = self._seen[identity(value)] = len(self.objects)
             entry: Described = {"class": short_name(type(value))}
             self.objects.append(entry)
             describe(value, depth, entry)

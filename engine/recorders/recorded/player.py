@@ -19,6 +19,7 @@ import numpy as np
 
 from ...core import deviations, source, state, watch
 from ...core.errors import UnsupportedError
+from ...core.identity import identity
 from ...core.names import UniqueNames
 from ...core.spec import dtype as dtype_of
 from ...core.vocabulary import Titled, speak
@@ -412,8 +413,8 @@ class Player:
             kept, counted = self._values_read(op, matched)
             results = flatten(matched.results, [r.place for r in op.rule.reads if r.kind == "dout"])
             shapes = [(array_of(v).shape, array_of(v).dtype) for v in results]
-            numbers = {id(self.tensors[r.tensor]): r.output for r in event.results}
-            outs = [numbers.get(id(v)) for v in results]
+            numbers = {identity(self.tensors[r.tensor]): r.output for r in event.results}
+            outs = [numbers.get(identity(v)) for v in results]
         node = ForeignNode()
         node.begin(call, tuple(kept), tuple(wrt), tuple(shapes))  # type: ignore[arg-type]
         if own:
@@ -514,19 +515,19 @@ class Player:
                     t.node, t._stop, t._leaf = node, False, None
                     t.index = node.outs_of.index(r.output) if r.output in node.outs_of else r.output
             # What the operator overwrote is what it gave.
-            node.versions = _as_now(node.versions, {id(t.version): t.version.count for t in written.values()}, op)
+            node.versions = _as_now(node.versions, {identity(t.version): t.version.count for t in written.values()}, op)
         if not watch.noting:
             return
         plain = [t for t in written.values() if t.node is None or node is None]
-        stand_ins = {id(t): tensor_of(t.array) for t in plain}
+        stand_ins = {identity(t): tensor_of(t.array) for t in plain}
         given = tuple(
-            [each(v, lambda v: stand_ins.get(id(v), v)) for v in matched.results if isinstance(v, (Tensor, list))]
+            [each(v, lambda v: stand_ins.get(identity(v), v)) for v in matched.results if isinstance(v, (Tensor, list))]
         )
         filled = node is None and {int(v) for v in event.arguments if isinstance(v, Ref)} == set(written)
         if not filled:
             watch.note(watch.Called(op, tuple(matched.operands), given))
         for t in plain:
-            self._note_values(t, stand_ins[id(t)].array, event.operator, filled)
+            self._note_values(t, stand_ins[identity(t)].array, event.operator, filled)
         for n, t in written.items():
             owner = self.tensors.get(self._of_data.get(n, n))
             # Where they share a version, the journal knows it by that.
@@ -837,7 +838,7 @@ def _as_now(versions: Sequence[Any], counts: Mapping[int, int], op: OpDef) -> tu
     if not counts:
         return tuple(versions)
     pairs: Iterable[tuple[Any, int]] = zip(versions[::2], versions[1::2], strict=True)
-    return tuple(itertools.chain.from_iterable((v, counts.get(id(v), count)) for v, count in pairs))
+    return tuple(itertools.chain.from_iterable((v, counts.get(identity(v), count)) for v, count in pairs))
 
 
 _PLAYED: Mapping[type, Callable[[Player, Any], None]] = {

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from ...core import source
 from ...core.errors import GradtoolError
+from ...core.identity import identity
 from ...core.source import Location
 from ...script.users_code import explain
 from . import events, relays
@@ -201,7 +202,7 @@ class FrameworkRecorder(GraphRecorder):
                     for i, (t, array) in enumerate(zip(given, arrays, strict=True))
                 ]
             )
-        numbers = tuple([self._known[id(t)].number for t in written])
+        numbers = tuple([self._known[identity(t)].number for t in written])
         told = (operator.name, operator.names, arguments, results, node, edges, operator.view, numbers)
         self.sink(events.OperatorCalled(*told, tuple(behind), enabled, seconds, site, operator.overload, dropped))
         for t in given:
@@ -211,7 +212,7 @@ class FrameworkRecorder(GraphRecorder):
         return self.function_of(t) if self.requires(t) else None
 
     def _result(self, t: Any, array: Any, function: Any, place: int, turns: bool) -> events.CallResult:
-        known = self._known.get(id(t))
+        known = self._known.get(identity(t))
         if known is None:
             known = self._meet(t)
             array = self.array(t) if array is None else array
@@ -377,7 +378,7 @@ class FrameworkRecorder(GraphRecorder):
                     todo.append(f)
                     continue
                 leaf = self.leaf_of(f)
-                if id(leaf) in self._known:
+                if identity(leaf) in self._known:
                     gradient = self.gradient(leaf)
                     yield self.number(leaf), None if gradient is None else self.quietly(gradient)
         for t in roots:

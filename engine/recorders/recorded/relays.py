@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
+from ...core.identity import identity
+
 Relay = Callable[[Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
 """Calls a function with arguments, named ones last."""
 
@@ -23,7 +25,7 @@ def _call(function: Callable[..., Any], args: Sequence[Any], named: Mapping[str,
 
 def relay(frame: FrameType) -> Relay:
     """Return what calls as if *frame* did, in the line where it stands."""
-    key = frame.f_code, frame.f_lasti, id(frame.f_globals)
+    key = frame.f_code, frame.f_lasti, identity(frame.f_globals)
     known = _relays.get(key)
     if known is None:
         whose = frame.f_code

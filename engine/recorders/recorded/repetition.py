@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
+from ...core.identity import identity
 from ...eager.tensor import Tensor
 from ...ops.readings import flatten
 from .matching import Entry, Match
@@ -103,19 +104,19 @@ def repeat_call(
     for name, value in named.items():
         for place, v in enumerate(value) if isinstance(value, list) else ((None, value),):
             if isinstance(v, Tensor):
-                entries.setdefault(id(v), []).append((name, place))
+                entries.setdefault(identity(v), []).append((name, place))
     inputs: list[Entry] = []
     for v in flatten(matched.operands, range(len(matched.operands))):
         if v is None:
             continue
-        if not entries.get(id(v)):
+        if not entries.get(identity(v)):
             return None
-        inputs.append(entries[id(v)].pop(0))
+        inputs.append(entries[identity(v)].pop(0))
     if any(entries.values()):
         return None
-    at = {id(t): i for i, t in enumerate(results)}
+    at = {identity(t): i for i, t in enumerate(results)}
     made = flatten(matched.results, range(len(matched.results)))
-    places = [at.get(id(v), v) for v in made]
+    places = [at.get(identity(v), v) for v in made]
     if any(isinstance(p, Tensor) for p in places):
         return None
     attrs = {n: v for n, v in named.items() if is_plain(v)}

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ...core.identity import identity
 from ...core.schedules import find_length
 from . import events
 from .recorder import FrameworkRecorder
@@ -83,14 +84,14 @@ class ScheduleRecorder:
 
         @functools.wraps(original)
         def init(schedule: Any, *args: Any, **named: Any) -> None:
-            if self._recorder.quiet or id(schedule) in self._busy:
+            if self._recorder.quiet or identity(schedule) in self._busy:
                 called(schedule, *args, **named)
                 return
-            self._busy.add(id(schedule))
+            self._busy.add(identity(schedule))
             try:
                 called(schedule, *args, **named)
             finally:
-                self._busy.discard(id(schedule))
+                self._busy.discard(identity(schedule))
             self._sites[schedule] = self._recorder.site()
             self._follow(type(schedule))
             if self._bound is not None:
@@ -112,13 +113,13 @@ class ScheduleRecorder:
         @functools.wraps(original)
         def step(schedule: Any, *args: Any, **named: Any) -> Any:
             known = schedule in self._sites
-            if self._recorder.quiet or not known or id(schedule) in self._busy:
+            if self._recorder.quiet or not known or identity(schedule) in self._busy:
                 return called(schedule, *args, **named)
-            self._busy.add(id(schedule))
+            self._busy.add(identity(schedule))
             try:
                 result = called(schedule, *args, **named)
             finally:
-                self._busy.discard(id(schedule))
+                self._busy.discard(identity(schedule))
             self._recorder.flush()
             rate = _last_rate(schedule) if self._bound is None else self._rate(self._bound(schedule))
             jumped = bool(args or named) and not takes_metric

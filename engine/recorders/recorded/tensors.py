@@ -11,6 +11,7 @@ from threading import get_ident
 from typing import Any
 
 from ...core import source
+from ...core.identity import identity
 from ...core.source import Location
 from . import events
 
@@ -125,7 +126,7 @@ class Tensors(ABC):
 
     def number(self, t: Any, site: Any = None, shares: int | None = None, parameter: bool = False) -> int:
         """The number of a tensor; it is told first if it was not met before."""
-        known = self._known.get(id(t))
+        known = self._known.get(identity(t))
         if known is None:
             known = self._meet(t)
             takes = known.takes = self.requires(t)
@@ -154,7 +155,7 @@ class Tensors(ABC):
 
     def find_number(self, t: Any) -> int | None:
         """The number of a tensor, None where it was never met."""
-        known = self._known.get(id(t))
+        known = self._known.get(identity(t))
         return None if known is None else known.number
 
     def list_living(self) -> list[Any]:
@@ -164,14 +165,14 @@ class Tensors(ABC):
 
     def forget(self, t: Any) -> None:
         """Let a tensor be one that was not met before: it stands for something else from now on."""
-        self._known.pop(id(t), None)
+        self._known.pop(identity(t), None)
 
     def _meet(self, t: Any) -> Known:
         return self._watch(t, Known(next(self._numbers)))
 
     def _watch(self, t: Any, met: Known) -> Known:
         """Let *t* be the tensor that *met* is about, until nobody holds it any more."""
-        key, number = id(t), met.number
+        key, number = identity(t), met.number
 
         def note_death(_: Any, known: dict[int, Known] = self._known, dead: list[int] = self._gone) -> None:
             known.pop(key, None)
@@ -183,8 +184,8 @@ class Tensors(ABC):
 
     def swap(self, one: Any, other: Any, swap: Callable[[], None]) -> None:
         """Have *swap* exchange what two tensors are, while nothing refers to them weakly, as it demands."""
-        met = [self._known.pop(id(t), None) for t in (one, other)]
-        put = [self._put.pop(id(t), None) for t in (one, other)]
+        met = [self._known.pop(identity(t), None) for t in (one, other)]
+        put = [self._put.pop(identity(t), None) for t in (one, other)]
         for known in met:
             if known is not None:
                 known.reference = None
@@ -205,7 +206,7 @@ class Tensors(ABC):
             return [self.plain(v) for v in value]
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
-        known = self._known.get(id(value))
+        known = self._known.get(identity(value))
         return str(value) if known is None else events.Ref(known.number)
 
     def sink(self, event: events.Event) -> None:
@@ -242,33 +243,33 @@ class Tensors(ABC):
 
     def note_grad(self, leaf: Any, gradient: Any) -> None:
         """Remember whose ``.grad`` a tensor is: what is written to it is written to that."""
-        key = id(gradient)
+        key = identity(gradient)
         grads = self._grads
         if key not in grads:
             grads[key] = weakref.ref(gradient, lambda _: grads.pop(key, None)), self.number(leaf)
 
     def note_put(self, leaf: Any, gradient: Any) -> None:
         """Remember that the program itself has put a tensor into the ``.grad`` of a leaf."""
-        key = id(leaf)
+        key = identity(leaf)
         self._put[key] = weakref.ref(leaf, lambda _: self._put.pop(key, None)), weakref.ref(gradient)
 
     def was_put(self, leaf: Any, gradient: Any) -> bool:
         """Return whether the ``.grad`` of a leaf is what was put there."""
-        known = self._put.get(id(leaf))
+        known = self._put.get(identity(leaf))
         return known is not None and known[1]() is gradient
 
     def _gradient_of(self, t: Any) -> int | None:
         """The leaf whose ``.grad`` a tensor is."""
-        known = self._grads.get(id(t))
+        known = self._grads.get(identity(t))
         return None if known is None else known[1]
 
     def tell_cleared(self, gradient: Any, args: Any, site: Any) -> None:
         """Tell that a ``.grad`` is set to zeros in place, if that is what happens."""
-        if id(gradient) not in self._grads:
+        if identity(gradient) not in self._grads:
             return
         if len(args) > 1 and not (isinstance(args[1], (int, float)) and args[1] == 0):
             return
-        self.sink(events.GradientCleared(self._grads[id(gradient)][1], "zero_", False, site))
+        self.sink(events.GradientCleared(self._grads[identity(gradient)][1], "zero_", False, site))
 
     def tell_detached(self, number: int, made: Any, how: str, site: Any, dropped: Location = source.NOWHERE) -> None:
         """Tell of a tensor without a way back, which a line of the program may drop."""
@@ -280,7 +281,7 @@ class Tensors(ABC):
         site = self.site()
         numbers = tuple([self.number(t, site) for t in roots])
         for t in gradients:
-            if t is not None and id(t) not in self._known and self.is_told(t):
+            if t is not None and identity(t) not in self._known and self.is_told(t):
                 known = self._meet(t)
                 self.sink(events.GradientTaken(numbers, known.number, self.quietly(t), site))
 
@@ -296,7 +297,7 @@ class Tensors(ABC):
 
     def tell_rebound(self, t: Any, source: int | None, how: str, site: Any) -> None:
         """Tell that a tensor that was met has other memory now."""
-        self.sink(events.Rebound(self._known[id(t)].number, self.quietly(t), source, how, site))
+        self.sink(events.Rebound(self._known[identity(t)].number, self.quietly(t), source, how, site))
 
     def tell_lent(self, t: Any, how: str) -> None:
         """Tell that others may write the memory of a tensor from now on."""
@@ -305,17 +306,17 @@ class Tensors(ABC):
 
     def tell_moved(self, tensors: Sequence[Any]) -> None:
         """Tell that tensors which share memory share other memory now, with the same values."""
-        known = [t for t in tensors if id(t) in self._known]
+        known = [t for t in tensors if identity(t) in self._known]
         if self.is_elsewhere or not known:
             return
-        first, site = self._known[id(known[0])].number, self.site()
+        first, site = self._known[identity(known[0])].number, self.site()
         for t in known:
-            number = self._known[id(t)].number
+            number = self._known[identity(t)].number
             self.sink(events.Rebound(number, self.quietly(t), None if number == first else first, "", site))
 
     def tell_requires(self, t: Any, how: str, site: Any) -> None:
         """Tell whether a leaf takes a gradient, if that has changed."""
-        known, takes = self._known[id(t)], self.requires(t)
+        known, takes = self._known[identity(t)], self.requires(t)
         if known.takes != takes and self.function_of(t) is None and not (takes and self.is_view_without_path(t)):
             known.takes = takes
             where = site if site is not None else self.site()

@@ -12,6 +12,7 @@ from gradtool.engine.executor.live import nbytes, root
 from gradtool.engine.executor.plan import Step
 from gradtool.engine.runs.timeline import NOBODY, Entry
 
+from ....engine.core.identity import identity
 from ...text import cells
 from ..notebook import Notebook
 from ..session import Session
@@ -26,11 +27,11 @@ def saved(book: Notebook, rest: str) -> Reply:
     refuse_words(rest, "saved")
     session = book.session
     story = _story(session)
-    by_origin = {id(e): e.name for e in session.timeline.entries}
-    layers = {id(e): e.layer for e in session.timeline.entries}
+    by_origin = {identity(e): e.name for e in session.timeline.entries}
+    layers = {identity(e): e.layer for e in session.timeline.entries}
     rows = []
     for b in sorted(story.buffers, key=lambda b: (b.held, -b.nbytes, b.number)):
-        maker = by_origin[id(b.producer.origin)] if b.producer is not None else ""
+        maker = by_origin[identity(b.producer.origin)] if b.producer is not None else ""
         notes = [
             note
             for note, holds in (
@@ -40,9 +41,9 @@ def saved(book: Notebook, rest: str) -> Reply:
             )
             if holds
         ]
-        readers = ", ".join(by_origin[id(r.origin)] for r in b.readers)
+        readers = ", ".join(by_origin[identity(r.origin)] for r in b.readers)
         where = source.short(b.producer.loc) if b.producer is not None else ""
-        where += f"  {layers[id(b.producer.origin)]}".rstrip() if b.producer is not None else ""
+        where += f"  {layers[identity(b.producer.origin)]}".rstrip() if b.producer is not None else ""
         rows.append((f"{b.nbytes} B", b.tensor or b.slot, maker, f"← {readers}", where, ", ".join(notes)))
     freed, operators, share = story.recomputable
     lines = _align_columns(rows[:_SHOWN])
@@ -113,7 +114,7 @@ def mem(book: Notebook, rest: str) -> Reply:
 
 def _bytes(arrays: Iterable[Any]) -> int:
     """Return the bytes of arrays, storage that they share counted once."""
-    shared = {id(r): r for r in (root(a) for a in arrays if hasattr(a, "dtype"))}
+    shared = {identity(r): r for r in (root(a) for a in arrays if hasattr(a, "dtype"))}
     return sum(nbytes(r) for r in shared.values())
 
 

@@ -15,6 +15,7 @@ from gradtool.engine.ops import registry
 from gradtool.paddle import _creation, _logic
 from gradtool.paddle.static._branches import number
 
+from ....engine.core.identity import identity
 from .attributes import Attributes
 from .containers import Containers, put
 from .growing import branching
@@ -125,7 +126,7 @@ def _built(decides: Variable, on_true: Way, on_false: Way, state: State) -> Any:
             result = way()
         attributes.check()
         values = [result, *state.get()]
-        contents = {id(c): (c, c.copy()) for c, _ in containers.changed()}
+        contents = {identity(c): (c, c.copy()) for c, _ in containers.changed()}
         program._rollback()
         pair.append(_Built(block, values, contents))
     containers.restore()

@@ -14,6 +14,7 @@ from typing import Any
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import ArgumentTypeError
 
+from ....engine.core.identity import identity
 from . import runtime
 from .expressions import RUNTIME
 from .rewriting import rewritten
@@ -90,9 +91,9 @@ def _function(function: types.FunctionType) -> Any:
     if is_library(function.__globals__.get("__name__", "")):
         return _around(function)
     code = function.__code__
-    entry = _rewritten.get(id(code))
+    entry = _rewritten.get(identity(code))
     if entry is None:
-        entry = _rewritten[id(code)] = code, rewritten(function)
+        entry = _rewritten[identity(code)] = code, rewritten(function)
     if entry[1] is None:
         return function
     return like(function, entry[1], **{RUNTIME: runtime})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ....engine.core.identity import identity
+
 _KINDS = (list, dict, set)
 
 
@@ -20,9 +22,9 @@ class Containers:
         todo = [v for v in values if isinstance(v, _KINDS)]
         while todo:
             container = todo.pop()
-            if id(container) in self.contents:
+            if identity(container) in self.contents:
                 continue
-            self.contents[id(container)] = container, container.copy()
+            self.contents[identity(container)] = container, container.copy()
             inner = container.values() if isinstance(container, dict) else container
             todo.extend(v for v in inner if isinstance(v, _KINDS))
 
@@ -48,7 +50,7 @@ def put(container: Any, held: Any) -> None:
 def same(a: Any, b: Any) -> bool:
     """Return whether two containers hold the same objects under the same keys."""
     if type(a) is set:
-        return {id(v) for v in a} == {id(v) for v in b}
+        return {identity(v) for v in a} == {identity(v) for v in b}
     if len(a) != len(b):
         return False
     if isinstance(a, dict):

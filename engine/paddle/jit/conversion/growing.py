@@ -11,6 +11,7 @@ from gradtool import paddle
 from gradtool.engine.ir.variable import Variable
 from gradtool.paddle import _arrays, _creation
 
+from ....engine.core.identity import identity
 from .containers import Containers, same
 from .refusals import refused
 
@@ -83,7 +84,7 @@ def check_growth(container: Any, held: Any) -> None:
     Args:
         held: what *container* held at the beginning of the iteration.
     """
-    if type(container) is not list or not any(id(container) in loop.contents for loop in _loops.get()):
+    if type(container) is not list or not any(identity(container) in loop.contents for loop in _loops.get()):
         return
     inner = array_of(container)
     if inner is not None:

@@ -18,6 +18,7 @@ from gradtool.paddle._structure import difference, leaves, mapped
 from gradtool.paddle.static._branches import number
 from gradtool.paddle.static._loops import while_loop
 
+from ....engine.core.identity import identity
 from . import growing
 from .attributes import Attributes
 from .branches import State, branched, truth
@@ -229,7 +230,7 @@ class _Loop:
                 stays[settled.place] = settled.stays
                 self._reset(counter, before, containers)
             except Grown as grown:
-                if id(grown.entries) not in containers.contents:
+                if identity(grown.entries) not in containers.contents:
                     raise
                 self._reset(counter, before, containers)
                 begin(grown.entries, grown.dtype)
@@ -346,10 +347,10 @@ class _Attempt:
     # -- what a program cannot go on with -----------------------------------------------------------------------------
 
     def _check_containers(self, own: tuple[Any, ...]) -> None:
-        carried = {id(self.before[i]): entry for i, entry in zip(self.places, own, strict=True)}
+        carried = {identity(self.before[i]): entry for i, entry in zip(self.places, own, strict=True)}
         for container, held in self.containers.changed():
-            begun = carried.get(id(container), held)
-            if id(container) in carried and len(container) == len(held):
+            begun = carried.get(identity(container), held)
+            if identity(container) in carried and len(container) == len(held):
                 continue
             check_growth(container, begun)
             verb = "grows" if len(container) > len(held) else "changes"

@@ -17,6 +17,7 @@ from gradtool.engine.ir.variable import Parameter
 from gradtool.paddle import _lazy, _parameters
 from gradtool.paddle.utils import unique_name
 
+from ....engine.core.identity import identity
 from .._layer_construction import Constructing
 from .._layer_dtypes import Convertible
 from .._layer_errors import MissingAttribute, MissingForward, NameTaken, NoLayer
@@ -299,8 +300,8 @@ class Layer(LayerHooks, Stateful, Convertible, Reachable, Constructing):
         """The layers that this one holds itself, with their names."""
         seen = set()
         for name, layer in self.__dict__["_sub_layers"].items():
-            if layer is not None and id(layer) not in seen:
-                seen.add(id(layer))
+            if layer is not None and identity(layer) not in seen:
+                seen.add(identity(layer))
                 yield name, layer
 
     def children(self) -> Iterator[Layer]:
@@ -312,8 +313,8 @@ class Layer(LayerHooks, Stateful, Convertible, Reachable, Constructing):
         seen = set()
         for path, layer in layers:
             for name, value in layer.__dict__[what].items():
-                if value is not None and not (once and id(value) in seen):
-                    seen.add(id(value))
+                if value is not None and not (once and identity(value) in seen):
+                    seen.add(identity(value))
                     yield f"{path}.{name}" if path else name, value
 
     def named_parameters(
