@@ -93,6 +93,25 @@ def ascii_option(command: F) -> F:
     return click.option("--ascii", "ascii_", cls=RareOption, is_flag=True, help="Use ASCII characters only.")(command)
 
 
+def exit_option(*, always: bool = False) -> Callable[[F], F]:
+    """``--exit-code``.
+
+    Args:
+        always: the command is a gate: it needs no option for that.
+    """
+    what = "Exit with 1 if there is a finding" + (" (always on in this command)." if always else ".")
+    return click.option("--exit-code", is_flag=True, default=always, help=what)
+
+
+def mesh_option(command: F) -> F:
+    """Add ``--mesh``: one step as several devices that share the rows compute it."""
+    return click.option(
+        "--mesh",
+        metavar="data=N",
+        help="Compute one step as N devices that share the rows would, and print what differs.",
+    )(command)
+
+
 def feed_option(command: F) -> F:
     """Add ``--feed``: arrays for a program, or for a function."""
     return click.option("--feed", metavar="FILE[ROWS]", help="Feed the arrays in FILE, by their names.")(command)

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import click
-
 from gradtool.engine.core.command_errors import CommandError
 
 from .context import Output
 from .queries import find_exit_code
-
-mesh_option = click.option(
-    "--mesh", metavar="data=N", help="Compute one step as N devices that share the rows would, and print what differs."
-)
 
 
 def ask_on_replicas(mesh: str, values: dict[str, Any], out: Output, foreign: Sequence[str]) -> int:

@@ -4,36 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TypeVar
 
-import click
-
+from gradtool.engine.core.answer import Answered
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.core.errors import GradtoolError, LossError
+from gradtool.engine.kinds.other_losses import Other
+from gradtool.engine.questions.question import Question
 from gradtool.engine.request.limits import EACH
+from gradtool.engine.request.request import Request
 from gradtool.viz.views.view import View
 
 from . import boundary
 from .context import Output
 from .errors import CLEAN, FAILED
 
-if TYPE_CHECKING:
-    from gradtool.engine.core.answer import Answered
-    from gradtool.engine.kinds.other_losses import Other
-    from gradtool.engine.questions.question import Question
-    from gradtool.engine.request.request import Request
-A = TypeVar("A", bound="Answered")
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def exit_option(*, always: bool = False) -> Callable[[F], F]:
-    """``--exit-code``.
-
-    Args:
-        always: the command is a gate: it needs no option for that.
-    """
-    what = "Exit with 1 if there is a finding" + (" (always on in this command)." if always else ".")
-    return click.option("--exit-code", is_flag=True, default=always, help=what)
+A = TypeVar("A", bound=Answered)
 
 
 def find_exit_code(answer: Answered, exit_code: bool) -> int:

@@ -223,8 +223,8 @@ def _markdown(result: Any) -> str:
 
 
 def _page(result: Any) -> str:
-    from .document import to_html
     from .document.blocks import Document, Lines, Section
+    from .document.html import to_html
 
     sheets = tables(result)
     title = sheets[0].title if sheets else type(result).__name__

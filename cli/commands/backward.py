@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from ..callbacks import call
-from ..context import backward_options, model_options, output_options, run_options
+from ..context import backward_options, exit_option, model_options, output_options, run_options
 from ..help_pages import Command
-from ..queries import exit_option
 from ..rare_options import RareOption
 from ..sizes import byte_size
 

@@ -8,9 +8,8 @@ import click
 
 from ..backend_options import add_backend_options
 from ..callbacks import call_in_context
-from ..context import add_model_options, feed_option, output_options
+from ..context import add_model_options, exit_option, feed_option, output_options
 from ..help_pages import Command
-from ..queries import exit_option
 
 
 @click.command("checkup", cls=Command)

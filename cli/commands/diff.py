@@ -8,10 +8,8 @@ import click
 
 from ..backend_options import device_options
 from ..callbacks import call
-from ..context import add_model_options, backward_options, output_options
+from ..context import add_model_options, backward_options, exit_option, mesh_option, output_options
 from ..help_pages import Command
-from ..meshes import mesh_option
-from ..queries import exit_option
 
 PICTURES = ("svg", "html")
 

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from ..callbacks import call
-from ..context import feed_option, model_options, output_options
+from ..context import exit_option, feed_option, model_options, output_options
 from ..help_pages import Command
-from ..queries import exit_option
 
 
 @click.command("gradcheck", cls=Command)

@@ -8,10 +8,8 @@ from typing import Any
 import click
 
 from ..callbacks import call
-from ..context import feed_option, model_options, output_options
+from ..context import exit_option, feed_option, mesh_option, model_options, output_options
 from ..help_pages import Command
-from ..meshes import mesh_option
-from ..queries import exit_option
 
 
 @click.command("stats", cls=Command)

@@ -8,9 +8,8 @@ import click
 
 from ..backend_options import add_backend_options
 from ..callbacks import call
-from ..context import add_model_options, backward_options, output_options, run_options
+from ..context import add_model_options, backward_options, exit_option, output_options, run_options
 from ..help_pages import Command
-from ..queries import exit_option
 
 
 @click.command("why", cls=Command)

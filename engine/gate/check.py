@@ -6,12 +6,12 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
 from ..core import source
 from ..core.command_errors import CommandError
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
+from ..request.request import Request
 from ..script import sessions
 from . import judging
 from .baseline import Baseline
@@ -22,9 +22,6 @@ from .policy import Policy
 from .report import Report
 from .selection import Selection
 from .subject import Subject
-
-if TYPE_CHECKING:
-    from ..request.request import Request
 
 TIMEOUT = 300.0
 """Seconds that a model may take in a process of its own."""

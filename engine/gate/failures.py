@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from . import rules
+from .evidence import Evidence
 from .finding import Finding
 from .report import UNCHECKED
 from .rule import Rule, find_nothing
-
-if TYPE_CHECKING:
-    from .evidence import Evidence
-
 
 UNLOADED = "GT903"
 """The code of what is found where a model cannot be asked at all; :mod:`.rules.unloaded` describes it."""

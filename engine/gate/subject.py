@@ -11,15 +11,13 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..core.command_errors import CommandError
 from ..core.near_names import find_near
 from ..core.records import dataclass
 from ..request.limits import ALL
-
-if TYPE_CHECKING:  # what has not changed is checked without NumPy
-    from ..request.request import Request
+from ..request.request import Request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +43,6 @@ class Subject:
 
     def request(self) -> Request:
         """Return the request that loads it."""
-        from ..request.request import Request
-
         lists = {name: tuple(value) for name, value in self.options.items() if isinstance(value, list)}
         words = {**self.options, **lists}
         words["feed"] = self.feed or words.get("feed")

@@ -7,6 +7,7 @@ import os
 from ..core.command_errors import CommandError
 from ..data import npz, row_syntax
 from ..data.npy import Array
+from ..data.row_reading import read_rows
 from ..importers import UnknownSizes
 from ..request.request import Request
 
@@ -31,7 +32,7 @@ def read_sizes(request: Request) -> UnknownSizes:
 def _shapes(request: Request) -> dict[str | None, tuple[int, ...]]:
     arrays, file = request.inputs.arrays, request.inputs.feed
     if arrays is None and file is not None:
-        arrays = row_syntax.take(file) if row_syntax.is_of_rows(file) else _arrays(file)
+        arrays = read_rows(file) if row_syntax.is_of_rows(file) else _arrays(file)
     return {name: tuple(array.shape) for name, array in (arrays or {}).items()}
 
 

@@ -162,9 +162,10 @@ class Document:
             ValueError: another ending.
             OSError: the file cannot be written.
         """
-        from . import to_html, to_ipynb, to_markdown
+        from .forms import FORMS
 
-        forms: dict[str, endings.Form] = {".html": to_html, ".htm": to_html, ".ipynb": to_ipynb, ".md": to_markdown}
+        forms: dict[str, endings.Form] = {".html": FORMS["html"], ".htm": FORMS["html"]}
+        forms |= {f".{ending}": form for ending, form in FORMS.items()}
         if self.json:
             forms[".json"] = lambda document: document.json
         endings.save(self, path, forms, "report.html")
@@ -177,6 +178,6 @@ class Document:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         from ..picture import embed_page
-        from . import to_html
+        from .html import to_html
 
         return {"text/plain": str(self), "text/html": embed_page(to_html(self), self.title)}

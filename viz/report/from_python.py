@@ -31,12 +31,11 @@ from gradtool.engine.request.request import Request
 from gradtool.engine.script import sessions
 
 from ..document import session as saved_session
-from ..document import to_html, to_ipynb, to_markdown
 from ..document.blocks import Document
+from ..document.forms import FORMS
 from .findings import Inquiry, Noting, Search, find_in_case, find_in_file
 from .sections import document
 
-FORMS = {"html": to_html, "ipynb": to_ipynb, "md": to_markdown}
 _HERE = "gradtool.report"
 
 

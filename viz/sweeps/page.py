@@ -10,8 +10,8 @@ from gradtool.engine.sweeps.spread import usual
 from gradtool.engine.sweeps.summaries import OK
 from gradtool.engine.sweeps.sweep import Swept
 
-from ..document import to_html
 from ..document.blocks import Block, Commands, Data, Document, Figure, Lines, Section
+from ..document.html import to_html
 from ..table import TextTable as Grid
 from ..views import sweep
 from ..views.view import Table

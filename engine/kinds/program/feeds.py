@@ -13,6 +13,7 @@ from ...core.command_errors import CommandError, Unreadable, unknown
 from ...core.notes import Notes
 from ...core.wording import count
 from ...data import npz, row_syntax
+from ...data.row_reading import read_rows
 from ...executor.executor import Executor
 from ...executor.plan import Step
 from ...executor.scope import Scope, global_scope
@@ -125,7 +126,7 @@ def read(file: str, program: Program) -> dict[str, Any]:
     variables = program.global_block().vars
     wanted = [v.name for v in variables.values() if v.is_data]
     if row_syntax.is_of_rows(file):
-        fed = name_arrays(row_syntax.take(file), program)
+        fed = name_arrays(read_rows(file), program)
         strange = [name for name in fed if name not in variables]
         if strange:
             raise unknown(f"tensor in {file}:", strange[0], wanted)

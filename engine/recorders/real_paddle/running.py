@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.command_errors import CommandError, PackageNeeded
 from ...files import temporary_files
+from ...importers import Imported
 from ...request.request import Request
 from ...script.script_state import Loaded
 from ...script.target import Target
 from ..recorded.frameworks import PADDLE
 
 if TYPE_CHECKING:
-    from ...importers import Imported
     from ..recorded.running import Watched
 
 PYTHON = "GRADTOOL_PYTHON"
@@ -90,7 +90,7 @@ def _static(path: Path) -> Imported:
     """The static program that the script ran there, with its values, and with what it was fed."""
     import numpy as np
 
-    from ...importers import Imported, saved_program
+    from ...importers import saved_program
 
     saved = saved_program.reader(path, path.read_bytes())()
     program = saved.program if isinstance(saved, Imported) else saved

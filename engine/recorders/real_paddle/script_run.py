@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import paddle
 
+from ...request.request import Request
 from ...script.script_state import Loaded
 from ..recorded.frameworks import PADDLE
 from ..recorded.heap import Describer
 from ..recorded.running import Watched
 from .recorder import PaddleRecorder, Tensor
-
-if TYPE_CHECKING:
-    from ...request.request import Request
 
 
 class WatchedPaddle(Watched):

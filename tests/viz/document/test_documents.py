@@ -15,9 +15,13 @@ from gradtool import paddle
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.debugger.saved import writer
-from gradtool.viz.document import session, to_html, to_ipynb, to_markdown, to_script
+from gradtool.viz.document import session
 from gradtool.viz.document.blocks import Commands, Data, Document, Excerpt, Figure, Lines, Prose, Section
+from gradtool.viz.document.html import to_html
+from gradtool.viz.document.ipynb import to_ipynb
+from gradtool.viz.document.markdown import to_markdown
 from gradtool.viz.document.safe import harmless
+from gradtool.viz.document.script import to_script
 from gradtool.viz.table import TextTable
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,8 +9,9 @@ import pytest
 
 import gradtool
 from gradtool.viz.debugger.cell import Cell
-from gradtool.viz.document import session, to_html
+from gradtool.viz.document import session
 from gradtool.viz.document.blocks import Document, Figure, Lines, Section
+from gradtool.viz.document.html import to_html
 from gradtool.viz.table import TextTable
 from tests.viz.accessibility import violations
 from tests.viz.chromium import Browser, Page, browser

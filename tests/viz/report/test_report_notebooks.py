@@ -16,7 +16,8 @@ import gradtool
 from gradtool import paddle
 from gradtool.cli.main import main
 from gradtool.viz.debugger.cell import Cell
-from gradtool.viz.document import session, to_ipynb
+from gradtool.viz.document import session
+from gradtool.viz.document.ipynb import to_ipynb
 from tests.notebooks import bundle, execute, failure, outputs, printed
 
 STATIC = """\

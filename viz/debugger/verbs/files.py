@@ -63,12 +63,14 @@ _HINT = "export html hunt.html · export script hunt.gdt"
 
 
 def _render(book: Notebook, form: str, path: str) -> str:
-    from ...document import session, to_html, to_ipynb, to_markdown, to_script
+    from ...document import session
+    from ...document.forms import FORMS as DOCUMENT_FORMS
+    from ...document.script import to_script
 
     if form == "script":
         return to_script(book.cells)
     document = session.document(book.cells, book.model or book.session.timeline.title)
     if form == "ipynb":
         (shown,) = document.sections
-        return to_ipynb(replace(document, sections=(session.relative_section(shown, path),)))
-    return {"html": to_html, "md": to_markdown}[form](document)
+        document = replace(document, sections=(session.relative_section(shown, path),))
+    return DOCUMENT_FORMS[form](document)
