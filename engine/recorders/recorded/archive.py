@@ -309,7 +309,7 @@ class RecordedRun:
             GradtoolError, ModelError: what the program raised.
         """
         player = Player(self._framework, apart=True)
-        player.pinned = frozenset(_tensors_in(self._left.get("scopes")))
+        player.counterparts.pinned = frozenset(_tensors_in(self._left.get("scopes")))
         failed: GradtoolError | None = None
         for entry in self._select_events(loaded.calls):
             try:
