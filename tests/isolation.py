@@ -22,6 +22,7 @@ from gradtool.engine.ir import default
 from gradtool.engine.kernels import choice
 from gradtool.paddle import ParamAttr, Tensor, _variable_methods
 from gradtool.paddle._late_method import LateMethod
+from gradtool.paddle._lazy import fields
 from gradtool.paddle.autograd import PyLayer
 from gradtool.paddle.nn import Layer
 from gradtool.paddle.optimizer import Optimizer
@@ -138,7 +139,7 @@ class _Loaded:
         if len(sys.modules) != len(cls._names) or last != cls._last:
             names = frozenset(sys.modules)
             for name in filter(_is_public, names - cls._names):
-                kinds = [kind for kind in vars(sys.modules[name]).values() if isinstance(kind, type)]
+                kinds = [kind for kind in fields(sys.modules[name]).values() if isinstance(kind, type)]
                 cls.classes.update(dict.fromkeys(k for k in kinds if k.__module__.startswith("gradtool")))
             cls._names, cls._last = names, last
         return cls._names

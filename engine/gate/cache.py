@@ -7,6 +7,7 @@ counts only as long as all of it is as it was. What cannot be read, or is not as
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.util
 import json
@@ -14,7 +15,6 @@ import os
 import platform
 import sys
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Any, Final
 
 import gradtool
@@ -109,7 +109,7 @@ class ResultCache:
         key = hashlib.sha256(json.dumps([job.data(), self._surroundings], sort_keys=True).encode()).hexdigest()
         return os.path.join(self._folder, self.stamp, f"{key[:32]}.json")
 
-    @cached_property
+    @functools.cached_property
     def stamp(self) -> str:
         """Of everything that is installed and may decide about an answer."""
         # Not platform.platform(), which asks another process for the processor.
@@ -117,7 +117,7 @@ class ResultCache:
         parts = [_FORM, sys.version, *system, gradtool.__version__, *_installation(), sys.executable]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
-    @cached_property
+    @functools.cached_property
     def _surroundings(self) -> list[str]:
         variables = [f"{n}={v}" for n, v in sorted(os.environ.items()) if n.startswith(_VARIABLES)]
         return [os.getcwd(), *(hashlib.sha256(v.encode("utf-8", "surrogateescape")).hexdigest() for v in variables)]
@@ -143,16 +143,7 @@ class ResultCache:
 
 def _installation() -> Iterable[str]:
     """Sizes and times of gradtool's own files and of the packages that compute."""
-    folders = [*gradtool.__path__]
-    for part in ("engine", "paddle", "viz"):
-        spec = importlib.util.find_spec(f"gradtool.{part}")
-        folders += [] if spec is None else [*(spec.submodule_search_locations or ())]
-    for folder in _outermost(folders):
-        for at, inner, files in os.walk(folder):
-            inner[:] = sorted(f for f in inner if f != "__pycache__")
-            for file in sorted(files):
-                status = os.stat(os.path.join(at, file))
-                yield f"{at}/{file}:{status.st_size}:{status.st_mtime_ns}"
+    yield from _own_files()
     for package in ("numpy", "ml_dtypes", "numba", "jax", "jaxlib"):
         spec = importlib.util.find_spec(package)
         if spec is not None and spec.origin is not None:
@@ -160,6 +151,23 @@ def _installation() -> Iterable[str]:
             yield f"{spec.origin}:{status.st_size}:{status.st_mtime_ns}"
     for place in wheels.folders(_LIBRARIES):
         yield f"{place}:{os.stat(place).st_mtime_ns}"
+
+
+@functools.cache
+def _own_files() -> tuple[str, ...]:
+    """Return names, sizes and times of gradtool's own files, which this process has loaded or will load."""
+    folders = [*gradtool.__path__]
+    for part in ("engine", "paddle", "viz"):
+        spec = importlib.util.find_spec(f"gradtool.{part}")
+        folders += [] if spec is None else [*(spec.submodule_search_locations or ())]
+    every = []
+    for folder in _outermost(folders):
+        for at, inner, files in os.walk(folder):
+            inner[:] = sorted(f for f in inner if f != "__pycache__")
+            for file in sorted(files):
+                status = os.stat(os.path.join(at, file))
+                every.append(f"{at}/{file}:{status.st_size}:{status.st_mtime_ns}")
+    return tuple(every)
 
 
 def _outermost(folders: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, Final
 
 from ..core import source
 from ..core.value import AnyTensor
@@ -16,6 +16,9 @@ from .attributes import field, fields
 from .calls import PassCall
 from .paths import Walk, is_users
 from .script_state import Loaded
+
+_OURS: Final = ("gradtool.", "paddle.")
+"""Beginnings of the names under which gradtool's modules are imported."""
 
 
 def ways(left: Loaded, values: Mapping[str, Any], meant: PassCall | None) -> Iterator[tuple[str, str, AnyTensor]]:
@@ -64,9 +67,10 @@ def _users_modules(left: Loaded) -> list[str]:
     folder = os.path.dirname(file)
     made_in = {place[0] for place in (source.file_and_line(birth.loc) for birth in left.births) if place}
     beside = folder + os.sep
-    files = {  # thousands of modules where a large library is loaded
+    files = {  # thousands of modules where a large library is loaded, and hundreds of gradtool's, which take longest
         name: module.__dict__.get("__file__") if type(module) is ModuleType else field(module, "__file__")
         for name, module in list(sys.modules.items())
+        if not name.startswith(_OURS)
     }
     return sorted(
         name
