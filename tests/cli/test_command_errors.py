@@ -14,6 +14,7 @@ import pytest
 from gradtool.cli import check_selection
 from gradtool.engine.autodiff import backward_part
 from gradtool.viz.views import backward as backward_view
+from tests import processes
 from tests.cli.conftest import DOCUMENT, Outcome, Run, Write
 
 HEAD = "import paddle\npaddle.enable_static()\nx = paddle.static.data('x', [None, 3])\n"
@@ -180,12 +181,16 @@ def test_an_operator_without_gradient_on_the_path(folder: Path, model: Write) ->
         "h = apply('without_rule', paddle.static.nn.fc(x, 2))\n"
         "loss = paddle.mean(h)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", "from gradtool.cli.main import main; main()", "backward", model(text), "-o", "out.txt"],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
+    words = [
+        sys.executable,
+        "-c",
+        "from gradtool.cli.main import main; main()",
+        "backward",
+        model(text),
+        "-o",
+        "out.txt",
+    ]
+    done = processes.run(words, cwd=folder)
     check(
         Outcome(done.returncode, done.stdout, done.stderr),
         4,
@@ -299,9 +304,7 @@ def test_stdout_on_a_full_disk(folder: Path, model: Write) -> None:
         "from gradtool.cli.main import main\n"
         "main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "backward", model("")], capture_output=True, text=True, cwd=folder
-    )
+    done = processes.run([sys.executable, "-c", program, "backward", model("")], cwd=folder)
     check(Outcome(done.returncode, done.stdout, done.stderr), 2, "cannot write to stdout: No space left on device")
 
 

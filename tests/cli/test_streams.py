@@ -15,6 +15,7 @@ import pytest
 from gradtool.cli.commands import OF_A_MODEL, every
 from gradtool.engine.kernels.choice import available
 from gradtool.viz.text import legible
+from tests import processes
 from tests.cli.conftest import DOCUMENT, WITHOUT_A_MODEL, Run, typed
 from tests.sampling import sampled
 
@@ -167,8 +168,7 @@ def test_notes_and_warnings_are_escaped_too(gradtool: Run, folder: Path) -> None
     (folder / "model.py").write_text(text + f"feed = {{'x': 1, {NASTY!r}: 2}}\n")
     code = "import sys; from gradtool.cli.main import main; main(sys.argv[1:])"
     words = [sys.executable, "-c", code, "backward", "model.py", "--run"]
-    done = subprocess.run(words, capture_output=True, cwd=folder)
-    said = done.stderr.decode("utf-8")
+    said = processes.run(words, cwd=folder).stderr
     assert "UserWarning: a\\x1b[31m" in said
     assert "feed: x, a\\x1b[31m" in said
     assert CONTROL.search(said) is None

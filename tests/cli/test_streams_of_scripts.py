@@ -8,8 +8,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests import processes
 
 LOOK = """\
 import json
@@ -60,9 +63,11 @@ def run_with(
         else:
             writing = os.open(folder / f"stream{number}", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         streams.append(writing)
-    process = subprocess.Popen(
-        words, cwd=folder, env=os.environ | variables, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1]
-    )
+    start: Any = processes.Process if "gradtool" in words else subprocess.Popen
+    with open(os.devnull, "rb") as nothing:
+        process = start(
+            words, cwd=folder, env=os.environ | variables, stdin=nothing, stdout=streams[0], stderr=streams[1]
+        )
     for stream in streams:
         os.close(stream)
     for number, reading in ends:
@@ -71,7 +76,8 @@ def run_with(
         if not is_terminal:
             process.wait()
             texts[number] = (folder / f"stream{number}").read_text("utf-8", "replace")
-    return process.wait(), texts[0], texts[1]
+    code: int = process.wait()
+    return code, texts[0], texts[1]
 
 
 def _read_all(reading: int) -> str:
@@ -193,7 +199,7 @@ sys.stderr.close()
 def test_nothing_of_a_scripts_is_among_the_answers(tmp_path: Path, command: str) -> None:
     (tmp_path / "model.py").write_text(WAYS_OUT, "utf-8")
     words = [sys.executable, "-m", "gradtool", command, "model.py", "--format", "json"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = processes.run(words, cwd=tmp_path)
     json.loads(done.stdout)
     ways = {line.strip() for line in done.stderr.splitlines()}
     assert ways >= {
@@ -236,7 +242,7 @@ os.close(1)
 def test_a_script_may_lead_its_descriptor_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(REDIRECTED, "utf-8")
     words = [sys.executable, "-m", "gradtool", "why", "model.py", "--format", "json"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = processes.run(words, cwd=tmp_path, check=True)
     assert json.loads(done.stdout)["model"] == "model.py"
     assert "shown" in done.stderr
     assert "nowhere" not in done.stdout + done.stderr

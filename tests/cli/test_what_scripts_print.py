@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests import processes
 
 SCRIPT = """\
 import os
@@ -31,7 +32,7 @@ WAYS = ("by print", "by the stream of the interpreter", "by its descriptor", "by
 def test_an_answer_stands_alone_on_standard_output(tmp_path: Path, command: str) -> None:
     (tmp_path / "model.py").write_text(SCRIPT, "utf-8")
     words = [sys.executable, "-m", "gradtool", command, "model.py", "--format", "json"]
-    done = subprocess.run(words, cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=True)
+    done = processes.run(words, cwd=tmp_path, check=True)
     assert json.loads(done.stdout)["model"] == "model.py"
     assert [line for line in done.stderr.splitlines() if line in WAYS] == list(WAYS)
 

@@ -26,6 +26,7 @@ import pytest
 
 from gradtool.engine.files import native, relocations
 from gradtool.engine.files.overlay import Overlay, activate, active, leave_overlay
+from tests import processes
 
 NAMES = ("real.txt", "other.txt", "data/keep.txt")
 
@@ -386,6 +387,6 @@ loss.backward()
 def test_a_command_says_what_a_library_wrote(tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "m.py").write_text(SCRIPT)
     call = [sys.executable, "-m", "gradtool", "why", "m.py", *words]
-    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = processes.run(call, cwd=tmp_path, check=True)
     assert ("m.py wrote runs.db: only this run saw that; --write" in done.stderr) == (not words)
     assert (tmp_path / "runs.db").exists() == bool(words)

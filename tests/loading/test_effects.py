@@ -1,6 +1,5 @@
 """A command runs no file a second time that starts processes, listens or writes; others it may."""
 
-import subprocess
 import sys
 
 import pytest
@@ -9,6 +8,7 @@ from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.loading.loader import run_model
 from gradtool.engine.request.request import Request
 from gradtool.engine.script import effects
+from tests import processes
 
 STARTS = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\n"
 LISTENS = "import socket\nwith socket.socket() as s:\n    s.bind(('127.0.0.1', 0))\n"
@@ -129,6 +129,6 @@ def test_a_file_whose_processes_train_is_told_that_they_are_not_seen(tmp_path):
     """In a process of its own: where something was spawned before, that another process is leaves no trace."""
     (tmp_path / "train.py").write_text(SPAWNS, "utf-8")
     command = [sys.executable, "-m", "gradtool", "train.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = processes.run(command, cwd=tmp_path)
     assert "train.py defines no loss" in done.stderr
     assert "it starts processes, and what they compute is not seen" in done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import gradtool
 import gradtool as library
 from gradtool import paddle
 from gradtool.engine.kinds.model import Model
+from tests import processes
 from tests.cli.conftest import Run
 
 EAGER = """
@@ -153,7 +153,7 @@ def test_modules_that_a_model_imports_first_are_seeded_as_they_come(tmp_path: Pa
     )
     asked = "from gradtool.cli.main import main; main(['backward', 'model.py', '--format', 'json', '-q'])"
     words = [sys.executable, "-c", asked]
-    first, second = (subprocess.run(words, cwd=tmp_path, capture_output=True, check=True).stdout for _ in range(2))
+    first, second = (processes.run(words, cwd=tmp_path, check=True).stdout for _ in range(2))
     assert first == second
 
 

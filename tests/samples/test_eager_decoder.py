@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from gradtool import paddle
+from tests import processes
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "eager_decoder.py"
 PARAMETERS = 2 + 12 * 12 + 4
@@ -88,7 +89,7 @@ def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
 
 def cli(*arguments: str) -> Any:
     start = "import sys; from gradtool.cli.main import main; sys.exit(main())"
-    return subprocess.run([sys.executable, "-c", start, *arguments], capture_output=True, encoding="utf-8", check=True)
+    return processes.run([sys.executable, "-c", start, *arguments], check=True)
 
 
 def test_the_command_line_finds_every_parameter_by_its_path(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 
 from gradtool import paddle
+from tests import processes
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 
@@ -97,15 +97,13 @@ def test_the_critic_stays_gentle_as_in_static_mode(sample: Load) -> None:
     ],
 )
 def test_the_samples_run_as_scripts(name: str, last: str) -> None:
-    done = subprocess.run([sys.executable, str(SAMPLES / f"{name}.py")], capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, str(SAMPLES / f"{name}.py")], check=True)
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1].startswith(last)
 
 
 def test_the_verses_become_less_surprising_and_go_on() -> None:
-    done = subprocess.run(
-        [sys.executable, str(SAMPLES / "eager_verses.py")], capture_output=True, encoding="utf-8", check=True
-    )
+    done = processes.run([sys.executable, str(SAMPLES / "eager_verses.py")], check=True)
     lines = done.stdout.splitlines()
     losses = [float(line.split()[-1]) for line in lines if line.startswith("step")]
     assert losses[-1] < 0.55 * losses[0]
@@ -138,7 +136,7 @@ def test_skip_gram_learns_from_rows(sample: Load) -> None:
 def test_the_command_line_shows_a_gradient_for_every_parameter(name: str, parameters: int) -> None:
     start = "import sys; from gradtool.cli.main import main; sys.exit(main())"
     command = ["backward", str(SAMPLES / f"{name}.py"), "--format", "json"]
-    done = subprocess.run([sys.executable, "-c", start, *command], capture_output=True, encoding="utf-8", check=True)
+    done = processes.run([sys.executable, "-c", start, *command], check=True)
     rows = [r for r in json.loads(done.stdout)["parameters"] if r["is_parameter"]]
     assert [r["status"] for r in rows] == ["ok"] * parameters
     assert all(r["values"]["norm"] > 0 for r in rows)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests import processes
 
 MODELS = Path(__file__).parents[2] / "samples" / "models"
 START = "import sys; from gradtool.cli.main import main; sys.exit(main())"
@@ -17,7 +18,7 @@ START = "import sys; from gradtool.cli.main import main; sys.exit(main())"
 @pytest.mark.parametrize(("name", "trained", "others"), [("resnet50", 161, 106), ("gpt", 148, 0)])
 def test_every_trained_parameter_gets_a_gradient(name: str, mode: str, trained: int, others: int) -> None:
     command = ["backward", str(MODELS / f"{name}.py"), "--mode", mode, "--run", "--format", "json"]
-    done = subprocess.run([sys.executable, "-c", START, *command], capture_output=True, encoding="utf-8", check=True)
+    done = processes.run([sys.executable, "-c", START, *command], check=True)
     rows = [r for r in json.loads(done.stdout)["parameters"] if r["is_parameter"]]
     complete = [r for r in rows if r["status"] == "ok"]
     assert len(complete) == trained
@@ -29,7 +30,7 @@ def test_every_trained_parameter_gets_a_gradient(name: str, mode: str, trained: 
 
 def test_the_shared_embedding_is_used_twice() -> None:
     command = ["why", "tokens.weight", str(MODELS / "gpt.py"), "--contributions", "--format", "json"]
-    done = subprocess.run([sys.executable, "-c", START, *command], capture_output=True, encoding="utf-8", check=True)
+    done = processes.run([sys.executable, "-c", START, *command], check=True)
     [answer] = json.loads(done.stdout)["answers"]
     assert answer["verdict"] == "ok"
     parts = {p["operator"].partition(".")[0] for p in answer["contributions"]}

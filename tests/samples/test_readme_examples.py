@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from gradtool.cli import commands
+from tests import processes
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,7 +26,7 @@ def blocks(language: str, text: str = README) -> list[str]:
 
 def printed(command: list[str], codes: tuple[int, ...] = (0,), typed: str = "") -> str:
     plain = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "COLUMNS")} | {"PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(command, input=typed, capture_output=True, encoding="utf-8", cwd=ROOT, env=plain)
+    done = processes.run(command, given=typed, cwd=ROOT, env=plain)
     assert done.returncode in codes, done.stderr
     return done.stdout
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 from gradtool import paddle
+from tests import processes
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 
@@ -133,9 +133,7 @@ def test_only_the_expert_that_answers_learns(sample: Load) -> None:
 
 
 def test_frozen_branch_as_a_script() -> None:
-    done = subprocess.run(
-        [sys.executable, str(SAMPLES / "frozen_branch.py")], capture_output=True, text=True, check=True
-    )
+    done = processes.run([sys.executable, str(SAMPLES / "frozen_branch.py")], check=True)
     assert done.stderr == ""
     assert [line.split() for line in done.stdout.splitlines()[1:]] == [
         ["body.w_0", "body.w_0@GRAD"],
@@ -160,7 +158,7 @@ def test_frozen_branch_as_a_script() -> None:
 def test_the_command_line_runs_the_backward_part(name: str, parameters: list[str]) -> None:
     start = "import sys; from gradtool.cli.main import main; sys.exit(main())"
     command = ["backward", str(SAMPLES / f"{name}.py"), "--run", "--format", "json"]
-    done = subprocess.run([sys.executable, "-c", start, *command], capture_output=True, encoding="utf-8", check=True)
+    done = processes.run([sys.executable, "-c", start, *command], check=True)
     assert "from build()" in done.stderr  # what to feed came with the model
     rows = {r["name"]: r for r in json.loads(done.stdout)["parameters"]}
     assert [p for p, row in rows.items() if row["status"] == "ok"] == parameters

@@ -15,6 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gradtool.cli import main as command_line
+from tests import processes
 from tests.cli.conftest import DOCUMENT, Run, Write, in_a_process
 
 SCHEMAS = Path(command_line.__file__).parent / "schemas"
@@ -214,14 +215,13 @@ def test_all_files_or_none(gradtool: Run, model: Write, folder: Path) -> None:
 
 
 def test_a_program_on_standard_input(tmp_path: Path) -> None:
-    def report(*arguments: str) -> subprocess.CompletedProcess[bytes]:
-        command = [*PROGRAM, "report", "-", *arguments]
-        return subprocess.run(command, cwd=tmp_path, input=DETACHED.encode(), capture_output=True, check=False)
+    def report(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return processes.run([*PROGRAM, "report", "-", *arguments], cwd=tmp_path, given=DETACHED)
 
     assert report("--md", "r.md", "--html", "r.html").returncode == 0
     refused = report("--md", "s.md", "--ipynb", "r.ipynb")
     assert refused.returncode == 2
-    assert b"a notebook runs its model again" in refused.stderr
+    assert "a notebook runs its model again" in refused.stderr
     assert not (tmp_path / "s.md").exists()
 
 

@@ -8,18 +8,16 @@ import pty
 import re
 import select
 import struct
-import subprocess
 import sys
 import termios
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
 
+from tests.processes import Process
+
 PATIENCE = 30.0
 """Seconds after which a program that says nothing is stuck."""
-
-_CONTROL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
-"""Makes the terminal the controlling one, so that Ctrl-C becomes a signal, and becomes the program."""
 
 _SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\-_=>]|\x1b\][^\x07]*\x07|\x07")
 
@@ -27,7 +25,7 @@ _SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\-_=>]|\x1b\][^\x07]*
 class Terminal:
     """A program and what it has printed so far."""
 
-    def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
+    def __init__(self, process: Process, master: int) -> None:
         self.process = process
         self._master = master
         self._raw = b""
@@ -80,7 +78,7 @@ class Terminal:
             self.read(0.1)
         while self.read(0.05):
             pass
-        return self.process.returncode
+        return self.process.wait()
 
 
 @contextmanager
@@ -93,13 +91,9 @@ def on_terminal(arguments: Sequence[str], environment: Mapping[str, str | None] 
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 150, 0, 0))
     variables = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", **(environment or {})}
-    process = subprocess.Popen(
-        [sys.executable, "-c", _CONTROL, sys.executable, *arguments],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        start_new_session=True,
-        env={name: value for name, value in variables.items() if value is not None},
+    kept = {name: value for name, value in variables.items() if value is not None}
+    process = Process(
+        [sys.executable, *arguments], env=kept, stdin=slave, stdout=slave, stderr=slave, is_controlled=True
     )
     os.close(slave)
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import processes
 from tests.viz.debugger.terminals import Terminal, on_terminal
 
 COMMAND = ("-c", "import sys; from gradtool.cli.main import main; sys.exit(main())")
@@ -174,13 +175,11 @@ def test_ascii(tmp_path: Path) -> None:
 
 
 def piped(lines: str, *options: str, encoding: str = "utf-8") -> str:
-    done = subprocess.run(
-        [sys.executable, "-X", f"utf8={int(encoding == 'utf-8')}", *DRIVER, *options],
-        input=lines,
-        capture_output=True,
-        encoding=encoding,
-        check=True,
-    )
+    if encoding == "utf-8":
+        done = processes.run([sys.executable, *DRIVER, *options], given=lines, check=True)
+    else:
+        words = [sys.executable, "-X", "utf8=0", *DRIVER, *options]
+        done = subprocess.run(words, input=lines, capture_output=True, encoding=encoding, check=True)
     assert done.stderr == ""
     return done.stdout
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from gradtool.viz.debugger import scope, verbs
 from gradtool.viz.debugger.errors import NotTrusted
 from gradtool.viz.debugger.saved import comparison, expressions, reader, writer
 from gradtool.viz.debugger.verbs import Verb
+from tests import processes
 from tests.sampling import sampled
 from tests.viz.debugger.frontend_runs import book_over, hunt, recorded
 
@@ -156,7 +156,7 @@ def test_verbs_say_that_they_evaluate(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def gradtool(*words: str, typed: str = "") -> tuple[int, str, str]:
     code = "import sys; from gradtool.cli.main import main; main(sys.argv[1:])"
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, input=typed)
+    done = processes.run([sys.executable, "-c", code, *words], given=typed)
     return done.returncode, done.stdout, done.stderr
 
 
