@@ -59,482 +59,61 @@ variable: ``if watch.noting: watch.note(...)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field
 from typing import Any
 
 from .listeners import join
-from .records import dataclass
-from .source import NOWHERE, Location, locate
 
-# What happens is told in the terms of modules above this one: hence ``Any``.
-Operator = Any
-OpDef = Any
-Backend = Any
-GradNode = Any
-Place = Any
-Tensor = Any
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Entered:
-    """A block begins to run; the steps up to the matching :class:`Exited` are in it.
-
-    Attributes:
-        op: the operator that the block belongs to, which is told when all its runs are over.
-        run: which iteration, from 0. Backward blocks have the number of the forward iteration that they belong to.
-    """
-
-    op: Operator
-    run: int
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Exited:
-    """The block that was entered last is over."""
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Computed:
-    """An operator was computed on tensors.
-
-    Attributes:
-        inputs: one array per slot, a list of them for a list slot, None for an empty one.
-        outputs: likewise, one per output slot: the very arrays that the tensors of the results have.
-        site: where the user's program called it, see :func:`gradtool.engine.core.source.site`.
-        key: the ``key`` of its node, if the call is recorded; if not, the next node of another operator may have it.
-        seconds: what the kernel took.
-        backend: what computed it.
-        leaves: the identities of those of *inputs* that are parameters, or other tensors that take a gradient and no
-            recorded operator made; known where somebody watches tensors.
-        again: computes the call once more on such inputs, and gives all results in one flat list, where another
-            framework computed it and is there; None where the kernel does.
-    """
-
-    op: OpDef
-    attrs: Mapping[str, Any]
-    inputs: tuple[Any, ...]
-    outputs: tuple[Any, ...]
-    site: Any
-    key: int
-    seconds: float
-    backend: Backend
-    leaves: Set[int] = frozenset()
-    again: Callable[[Sequence[Any]], Sequence[Any] | None] | None = None
-
-    @property
-    def loc(self) -> Location:
-        """Place in the user's program that called it."""
-        return locate(self.site)
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class OpFailed:
-    """An operator was to be computed on tensors, or a recorded one to be differentiated, and raised.
-
-    Attributes:
-        error: what it raised.
-        op, attrs, inputs, loc: of an operator, as of :class:`Computed`; *op* is None where a gradient failed.
-        node: the recorded operator whose gradient, or a hook on it, failed.
-        arriving: the gradient of each result of *node*, None where none arrived.
-    """
-
-    error: BaseException
-    op: OpDef | None = None
-    attrs: Mapping[str, Any] = field(default_factory=dict)
-    inputs: tuple[Any, ...] = ()
-    loc: Location = NOWHERE
-    node: GradNode | None = None
-    arriving: tuple[Any, ...] = ()
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Doubled:
-    """The values of a tensor were copied, for an operator whose result is going to overwrite them."""
-
-    array: Any
-    copy: Any
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Began:
-    """A backward pass begins.
-
-    Attributes:
-        roots: the tensors that it starts from.
-        recorded: whether the pass is itself recorded (``create_graph``).
-        seeds: the gradients that it starts with, by their places.
-    """
-
-    roots: tuple[Tensor, ...]
-    recorded: bool
-    seeds: Mapping[Place, Any] = field(default_factory=dict)
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Pulled:
-    """A recorded operator was differentiated.
-
-    Attributes:
-        arriving: the gradient of each result, None where none arrived.
-        wrt: where the gradients go, None where none is wanted.
-        gradients: one for each of these places, not summed yet with what other operators send there.
-        recorded: whether the pass is itself recorded.
-        seconds: what the rule took.
-        kept: what the node retained (see ``GradNode.kept``), which it may let go of next.
-    """
-
-    node: GradNode
-    arriving: Sequence[Any]
-    wrt: Sequence[Place | None]
-    gradients: Sequence[Any]
-    recorded: bool
-    seconds: float
-    kept: Any
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Ended:
-    """The backward pass that began last is over."""
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Made:
-    """A tensor was made of plain values: no operator computed it."""
-
-    tensor: Tensor
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Called:
-    """An operator was called on tensors.
-
-    Attributes:
-        operands: one per slot: a tensor, a list of them, or None; slots at the end may be left out.
-        results: likewise, one per output.
-    """
-
-    op: OpDef
-    operands: tuple[Any, ...]
-    results: tuple[Any, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Applied:
-    """A PyLayer was called and stands on the tape; its results have not got their places there yet.
-
-    Attributes:
-        inputs: the tensors among its arguments.
-        outputs: the tensors that it gave.
-        taken: for each of these, whether gradients come back through it.
-    """
-
-    node: GradNode
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
-    taken: tuple[bool, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Copied:
-    """*made* got the values of the *given* tensors without a way back."""
-
-    how: str
-    given: tuple[Tensor, ...]
-    made: Tensor
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Differentiated:
-    """Gradients of *tensors* were computed that have a graph themselves."""
-
-    tensors: tuple[Tensor, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class SetAside:
-    """*copy* stands for *tensor* in a graph that was freed."""
-
-    tensor: Tensor
-    copy: Tensor
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Chosen:
-    """A tensor is what it is by a setting of the layer that made it.
-
-    Attributes:
-        loc: where the setting was given.
-    """
-
-    tensor: Tensor
-    loc: Location
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Left:
-    """The values of a tensor left for Python.
-
-    Attributes:
-        how: the method.
-        into: the tensor that took them, where they went straight into one.
-    """
-
-    how: str
-    tensor: Tensor
-    into: Tensor | None = None
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Lent:
-    """Others have the memory of a tensor from now on, and may write it unheard.
-
-    Attributes:
-        how: the method that gave it to them; empty where they had it before.
-    """
-
-    tensor: Tensor
-    how: str
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Written:
-    """The values of a tensor were overwritten by those of an array."""
-
-    tensor: Tensor
-    array: Any
-    writer: str
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Unfilled:
-    """The gradient of a result of an operator was read, and no pass keeps one there."""
-
-    tensor: Tensor
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Initialised:
-    """A parameter was filled with values that read nothing."""
-
-    tensor: Tensor
-    writer: str
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Cutting:
-    """Gradients are about to be cut off. If a watcher's answer is true, nothing is cut.
-
-    Attributes:
-        how: ``detach``, ``no_grad``, or the attribute that is set: ``stop_gradient``, ``trainable``; or the public
-            name of a function that sets ``stop_gradient`` on what it is given.
-        tensor: the tensor that it happens to; None for a call under ``no_grad``.
-    """
-
-    how: str
-    tensor: Tensor | None = None
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Enclosure:
-    """A call that runs the user's code without recording it, since no tensor among its arguments needs a gradient.
-
-    Attributes:
-        kind: ``recompute`` or ``PyLayer``.
-        name: what the user calls it by: ``recompute``, or the class of the PyLayer.
-        tensors: the tensors among its arguments.
-    """
-
-    kind: str
-    name: str
-    tensors: tuple[Tensor, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Guarding:
-    """Recording is switched off or on from here.
-
-    Attributes:
-        enabled: whether what follows is recorded.
-        site: of a decorator, where the user's file has it; None for whoever calls now.
-        enclosure: the call that switched it off by itself; None where the program did, with ``no_grad`` and its like.
-    """
-
-    enabled: bool
-    site: Any = None
-    enclosure: Enclosure | None = None
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Guarded:
-    """End of the last :class:`Guarding` that began."""
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Replaced:
-    """Parameters of a layer were replaced by others, or let go of, as something else was assigned to an attribute.
-
-    Attributes:
-        before, after: the parameters by their path from the attribute.
-    """
-
-    before: Mapping[str, Tensor]
-    after: Mapping[str, Tensor]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Switched:
-    """Layers work as in training from now on, or as in evaluation.
-
-    Attributes:
-        tensors: the parameters of these layers.
-    """
-
-    tensors: tuple[Tensor, ...]
-    training: bool
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Released:
-    """``stop_gradient = False`` was set on a tensor that no recorded operator made: it is a leaf from now on."""
-
-    tensor: Tensor
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Added:
-    """Backward is about to add to the ``.grad`` of a leaf.
-
-    Attributes:
-        root: the first of the tensors that the pass started from; None outside of a pass.
-    """
-
-    leaf: Any
-    root: Tensor | None = None
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Filled:
-    """A backward pass has added all its gradients to the ``.grad`` of *leaves*."""
-
-    leaves: tuple[Any, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Given:
-    """``paddle.grad`` computed the gradients of *inputs*, None for one that does not matter."""
-
-    inputs: tuple[Tensor, ...]
-    gradients: tuple[Tensor | None, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Cleared:
-    """The ``.grad`` of a tensor was set to zeros or removed."""
-
-    how: str
-    tensor: Tensor
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Listed:
-    """An optimizer was made for *tensors*."""
-
-    tensors: tuple[Tensor, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Labelled:
-    """A layer was given an attribute that freezes tensors and does nothing to a layer.
-
-    Attributes:
-        tensors: its parameters.
-        text: the assignment, ``Linear.stop_gradient = True``.
-    """
-
-    tensors: tuple[Tensor, ...]
-    text: str
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Awaited:
-    """Processes wait in each backward pass for each other's gradients of *tensors*; one without any stops all."""
-
-    tensors: tuple[Tensor, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class DeepCopied:
-    """*made* is a deep copy of *tensor*: a leaf of its own with the same values."""
-
-    tensor: Tensor
-    made: Tensor
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class GradientMoved:
-    """The ``.grad`` of *tensor* lies in other memory now, with the same values."""
-
-    tensor: Tensor
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Reused:
-    """A value was handed out that *by* keeps from an earlier call."""
-
-    tensor: Tensor
-    by: str
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class GradRead:
-    """An optimizer has read the gradients of *tensors*, and only then decides where it goes, if anywhere."""
-
-    tensors: tuple[Tensor, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Updating:
-    """An optimizer begins to update *tensors*.
-
-    Attributes:
-        by: its class.
-        rate: its learning rate.
-        fixed: whether nothing but the script itself changes that rate, as a scheduler would.
-    """
-
-    tensors: tuple[Tensor, ...]
-    by: str = ""
-    rate: float | None = None
-    fixed: bool = False
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Clipped:
-    """The optimizer that began last has clipped gradients.
-
-    Attributes:
-        pairs: tensors and their gradients.
-        clipped: the same, clipped.
-    """
-
-    pairs: Sequence[tuple[Tensor, Tensor]]
-    clipped: Sequence[tuple[Tensor, Tensor]]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Limited:
-    """The gradients of *tensors* are about to be clipped by a call that is no optimizer's.
-
-    Attributes:
-        by: the function.
-    """
-
-    tensors: tuple[Tensor, ...]
-    by: str
-
+# Whoever reports or watches needs this file alone: the events are its names, too.
+from .step_events import Began as Began
+from .step_events import Computed as Computed
+from .step_events import Doubled as Doubled
+from .step_events import Ended as Ended
+from .step_events import Entered as Entered
+from .step_events import Exited as Exited
+from .step_events import OpFailed as OpFailed
+from .step_events import Pulled as Pulled
+from .tensor_events import Added as Added
+from .tensor_events import Applied as Applied
+from .tensor_events import Called as Called
+from .tensor_events import Chosen as Chosen
+from .tensor_events import Cleared as Cleared
+from .tensor_events import Copied as Copied
+from .tensor_events import Cutting as Cutting
+from .tensor_events import DeepCopied as DeepCopied
+from .tensor_events import Differentiated as Differentiated
+from .tensor_events import Enclosure as Enclosure
+from .tensor_events import Filled as Filled
+from .tensor_events import Given as Given
+from .tensor_events import GradientMoved as GradientMoved
+from .tensor_events import Guarded as Guarded
+from .tensor_events import Guarding as Guarding
+from .tensor_events import Initialised as Initialised
+from .tensor_events import Left as Left
+from .tensor_events import Lent as Lent
+from .tensor_events import Made as Made
+from .tensor_events import Released as Released
+from .tensor_events import Reused as Reused
+from .tensor_events import SetAside as SetAside
+from .tensor_events import Unfilled as Unfilled
+from .tensor_events import Written as Written
+from .training_events import Advanced as Advanced
+from .training_events import Awaited as Awaited
+from .training_events import Clipped as Clipped
+from .training_events import DataBegan as DataBegan
+from .training_events import GradRead as GradRead
+from .training_events import Labelled as Labelled
+from .training_events import Limited as Limited
+from .training_events import Listed as Listed
+from .training_events import Replaced as Replaced
+from .training_events import Scaled as Scaled
+from .training_events import Scheduled as Scheduled
+from .training_events import Switched as Switched
+from .training_events import Unscaled as Unscaled
+from .training_events import Updated as Updated
+from .training_events import Updating as Updating
 
 scale_watchers: list[Any] = []
 """Weak references, which leave this list by themselves, to functions that are told of :class:`Scaled` and
@@ -549,87 +128,6 @@ def note_scale(event: Any) -> None:
         by = reference()
         if by is not None:
             by(event)
-
-
-class Scaled:
-    """A loss was multiplied, so that small gradients do not vanish in narrow numbers.
-
-    Attributes:
-        loss, scaled: before and after.
-        scale: by how much.
-    """
-
-    __slots__ = ("loss", "scale", "scaled")
-
-    def __init__(self, loss: Tensor, scaled: Tensor, scale: float) -> None:
-        self.loss = loss
-        self.scaled = scaled
-        self.scale = scale
-
-
-class Unscaled:
-    """The gradients of *tensors* were divided by the loss scale.
-
-    Attributes:
-        scale: it.
-        finite: whether all of them were finite; if not, the update is left out.
-    """
-
-    __slots__ = ("finite", "scale", "tensors")
-
-    def __init__(self, tensors: tuple[Tensor, ...], scale: float, finite: bool) -> None:
-        self.tensors = tensors
-        self.scale = scale
-        self.finite = finite
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Updated:
-    """The optimizer that began last is done."""
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Scheduled:
-    """A schedule sets the learning rate of an optimizer from now on.
-
-    Attributes:
-        schedule: stands for it: a number, or the schedule itself.
-        by: its class.
-        tensors: what the optimizer holds.
-        length: after how many steps of its own it has run once; None where it has no end, or that is not known.
-        parts: what stands for the schedules that it steps by itself.
-        rate: the learning rate that it begins with.
-        base: the rate that the optimizer was made with.
-    """
-
-    schedule: Any
-    by: str
-    tensors: tuple[Tensor, ...]
-    length: int | None = None
-    parts: tuple[Any, ...] = ()
-    rate: float | None = None
-    base: float | None = None
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Advanced:
-    """A schedule went on to its next step.
-
-    Attributes:
-        rate: the learning rate from now on.
-        jumped: whether the program said which step that is.
-    """
-
-    schedule: Any
-    rate: float | None
-    jumped: bool = False
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class DataBegan:
-    """The program begins to go through its data; *data* stands for what it takes it from."""
-
-    data: Any
 
 
 Watcher = Callable[[Any], object]

@@ -9,137 +9,37 @@ The journal holds numbers, not tensors, so what a program lets go of is let go o
 
 from __future__ import annotations
 
-import enum
 import itertools
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core import source, watch
 from ..core.identity import identity
 from ..core.source import Location
-from ..ops.opdef import OpDef, Trait
+from ..ops.opdef import Trait
 from ..ops.readings import flatten
-from .mode import grad_enabled
+from .journal_entries import (
+    Call,
+    DeepCopy,
+    Event,
+    Guard,
+    ListedLeaves,
+    Replacement,
+    Unrecorded,
+    find_passes,
+    find_reason,
+    is_flat,
+)
 from .parameter import TensorParameter
 from .tape import GradNode
 from .tensor import Leaf, Tensor
 
 LIMIT = 1 << 18
 """Calls that are kept; of a longer program the first ones are forgotten."""
-
-
-class Unrecorded(enum.Enum):
-    """Reason why a call was not recorded on the tape."""
-
-    NO_GRAD = enum.auto()
-    """Gradients were switched off."""
-    NO_RULE = enum.auto()
-    """The operator has no gradient, or none for what it was given."""
-    INTEGERS = enum.auto()
-    """Its results are whole numbers or truth values."""
-    COPIED = enum.auto()
-    """Values were copied without a way back: no operator was called."""
-
-
-class Call(NamedTuple):
-    """One operator call, values by number.
-
-    Attributes:
-        reads, writes: what it read and made, list slots laid flat.
-        passes: for each read, whether the operator has a gradient for it.
-        halted: for each read, whether the tensor had ``stop_gradient`` then.
-        taken: for each of *writes*, whether gradients come back through it.
-        key: of the node on the tape, or None if the call was not recorded.
-        unrecorded: what kept it from being recorded; None if it was, or if all its inputs stopped gradients.
-        site: where the user called, see :func:`gradtool.engine.core.source.site`.
-    """
-
-    type: str
-    reads: tuple[int | None, ...]
-    writes: tuple[int, ...]
-    passes: tuple[bool, ...]
-    halted: tuple[bool, ...]
-    taken: tuple[bool, ...]
-    key: int | None
-    unrecorded: Unrecorded | None
-    site: Any
-    time: int
-
-    @property
-    def loc(self) -> Location:
-        return source.locate(self.site)
-
-
-class Event(NamedTuple):
-    """Something that happened to a value, or to the gradient of a leaf.
-
-    Attributes:
-        kind: ``left`` (values went to Python), ``stopped`` (``stop_gradient`` was set), ``added`` (backward added to
-            ``.grad``), ``cleared``, ``step`` (an optimizer updated), ``written``, ``initialised`` (a parameter was
-            filled with values that read nothing), ``unfilled`` (``.grad`` of a result was read) or
-            ``thawed`` (a parameter takes gradients again).
-        into: the number of the tensor that values were copied to, where that is known; of ``added``, of the loss.
-        time: counts on with the numbers of values: a value with a greater number was met later.
-        how: the method or operator.
-    """
-
-    kind: str
-    time: int
-    how: str
-    site: Any
-    into: int | None = None
-
-    @property
-    def loc(self) -> Location:
-        return source.locate(self.site)
-
-
-class ListedLeaves(NamedTuple):
-    """Leaves that an optimizer was given, or that processes wait for, and where."""
-
-    leaves: frozenset[int]
-    loc: Location
-    time: int
-
-
-class Replacement(NamedTuple):
-    """Object in a layer at the place of a former parameter.
-
-    Attributes:
-        after: the number of the parameter that took its place; None where nothing of its name did.
-    """
-
-    after: int | None
-    loc: Location
-
-
-class DeepCopy(NamedTuple):
-    """The number of a leaf with the values of another one, and where it was made."""
-
-    made: int
-    loc: Location
-
-
-class Guard(NamedTuple):
-    """A place from which nothing is recorded.
-
-    Attributes:
-        kind, name: of the call that records nothing by itself; empty where the program switched recording off.
-        inputs: the numbers of the tensors that this call was given.
-    """
-
-    site: Any
-    kind: str = ""
-    name: str = ""
-    inputs: tuple[int, ...] = ()
-
-    @property
-    def loc(self) -> Location:
-        return source.locate(self.site)
 
 
 def _is_halted(t: Tensor | None) -> bool:
@@ -275,6 +175,10 @@ class Journal:
         held = ((number, reference()) for number, reference in self._held.values())
         return {number: t for number, t in held if t is not None}
 
+    def events_of(self, number: int, *kinds: str) -> list[Event]:
+        """Return the events of some kinds of the value with a number, in their order."""
+        return [e for e in self.events.get(number, ()) if e.kind in kinds]
+
     def made_at(self, numbers: Iterable[int]) -> dict[int, Location]:
         """Return where the values of these *numbers* were made, as far as that is known."""
         first = {self.released.get(number, number): number for number in numbers}
@@ -335,9 +239,9 @@ class Journal:
         read = flatten(operands, range(len(operands)))
         results = [t for t in flatten(event.results, range(len(event.results))) if t is not None]
         recorded = next((t.node.key for t in results if t.node is not None), None)
-        unrecorded = _reason(op, read, results) if recorded is None else None
+        unrecorded = find_reason(op, read, results) if recorded is None else None
         reads = [None if t is None else self.number(t) for t in read]
-        passes = _passes(op, operands)
+        passes = find_passes(op, operands)
         if op.trait & Trait.LIKE:
             reads = [None] * len(reads)  # it reads shapes and types alone
         elif op.trait & Trait.INTERNAL:
@@ -349,7 +253,7 @@ class Journal:
             self.whole_numbers.update(w for t, w in zip(results, writes, strict=True) if t.array.dtype.kind in "biu")
         self._note(op.type, read, reads, writes, passes, taken, recorded, unrecorded)
         first = read[0] if read else None
-        if recorded is not None and first is not None and _is_flat(op.type, results):
+        if recorded is not None and first is not None and is_flat(op.type, results):
             self._note_range(first.array)
         if results:
             self._last = results[0].array, writes[0]
@@ -528,41 +432,6 @@ class Journal:
         self._silent += 1
 
 
-def _is_flat(type_: str, results: Sequence[Tensor]) -> bool:
-    """Return whether the range of what an operator read says more than its result: of relu, if that is 0 everywhere."""
-    if type_ == "relu":
-        made = results[0].array
-        return not made.ravel()[:64].any() and not made.any()  # mostly the first elements say that it is not
-    return type_ in _FLATTENING
-
-
-_FLATTENING = frozenset({"tanh", "sigmoid", "softmax"})
-"""Operators that say little of what they read where they are flat, and whose gradient rule keeps the result alone."""
-
-
-def iterate_by_type(calls: Iterable[Call], on_tape: Callable[[Call], bool], depends: Set[int | None]) -> Iterator[Call]:
-    """*calls* in the order in which they are numbered by type (``relu.0``, ``relu.1``, …).
-
-    Those that the tape holds behind a loss come first, as in pictures of it, then what the loss depends on all the
-    same, then the others.
-
-    Args:
-        on_tape: whether a call is one of the first.
-        depends: the numbers of the values that the loss depends on.
-    """
-    beside: list[Call] = []
-    others: list[Call] = []
-    for call in calls:
-        if on_tape(call):
-            yield call
-        elif depends.isdisjoint(call[2]):
-            others.append(call)
-        else:
-            beside.append(call)
-    yield from beside
-    yield from others
-
-
 _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Made: Journal._note_birth,
     watch.Called: Journal._note_call,
@@ -600,27 +469,6 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Advanced: lambda journal, event: None,
     watch.DataBegan: lambda journal, event: None,
 }
-
-
-def _reason(op: OpDef, read: Sequence[Tensor | None], results: Sequence[Tensor]) -> Unrecorded | None:
-    """Return why a call is not on the tape; None where all that it read stopped gradients."""
-    if all(t is None for t in read):
-        return None
-    if not grad_enabled():
-        return Unrecorded.NO_GRAD
-    if all(t is None or t._stop for t in read):
-        return None  # whatever the operator, what stopped its inputs is the reason
-    if op.rule is not None and op.differentiable and results and results[0].array.dtype.kind in "biu":
-        return Unrecorded.INTEGERS
-    return Unrecorded.NO_RULE
-
-
-def _passes(op: OpDef, operands: Sequence[Any]) -> tuple[bool, ...]:
-    wrt = set(op.rule.wrt) if op.rule is not None else set()
-    passes: list[bool] = []
-    for i, value in enumerate(operands):
-        passes += [i in wrt] * (len(value) if isinstance(value, (list, tuple)) else 1)
-    return tuple(passes)
 
 
 _current: ContextVar[Journal | None] = ContextVar("gradtool_journal", default=None)

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextvars import ContextVar
 from heapq import heappop, heappush
-from itertools import chain
 from time import perf_counter
 from typing import Any
 
@@ -14,17 +13,15 @@ import numpy as np
 
 from ..core import source, watch
 from ..core.errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
-from ..core.spec import TensorSpec, in_use
-from ..core.spec import dtype as dtype_of
-from ..ops import rare_types
-from ..ops.opdef import Operand, WrittenRule
+from ..core.spec import TensorSpec
 from ..ops.registry import get_by_type
-from . import repeated_rules, tape
+from . import tape
 from .embedding_gradients import adding_rows
 from .mode import _GradMode, is_grad_enabled
 from .piecewise_linear import BENT, Bend
-from .record import apply, lift, read_for_rule, rule_ops
-from .tape import Freed, GradNode, Place, each
+from .pull_by_loops import pull_by_loops
+from .record import apply
+from .tape import Freed, GradNode, Place
 from .tensor import Keep, Leaf, Tensor, array_of
 
 _running: ContextVar[Pass | None] = ContextVar("gradtool_running_pass", default=None)
@@ -165,7 +162,7 @@ class Pass:
         self, node: GradNode, arriving: Sequence[Grad | None], wrt: Sequence[Place | None]
     ) -> Sequence[Grad | None]:
         """Return the gradients of *node* by *wrt* for gradients *arriving*; none of them goes on."""
-        return self._pull_by_loops(node, arriving, wrt)
+        return pull_by_loops(node, arriving, wrt, self.create_graph)
 
     def run_hooks(self, hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, site: str | None) -> Grad:
         """*gradient* after all *hooks*, in the order of registration.
@@ -263,7 +260,7 @@ class Pass:
             start = perf_counter() if by is not None else 0.0
             try:
                 by_loops = pull is None or recorded
-                gradients = self._pull_by_loops(node, entry[1:], wrt) if by_loops else pull(node, entry, wrt)
+                gradients = pull_by_loops(node, entry[1:], wrt, recorded) if by_loops else pull(node, entry, wrt)
             except GradtoolError as error:
                 raise _add_place(error, node) from None
             except Exception as error:
@@ -381,7 +378,7 @@ class Pass:
         pull: Callable[..., Sequence[Grad | None]] | None = node.call.recipe.pull
         if pull is not None:
             return pull(node, entry, to)
-        gradients = self._pull_by_loops(node, entry[1:], to)
+        gradients = pull_by_loops(node, entry[1:], to, self.create_graph)
         if len(gradients) != len(to):
             raise ValueError(f"{len(gradients)} gradients for {len(to)} operands")
         return gradients
@@ -474,92 +471,6 @@ class Pass:
             return True
         return place in self.targets or (not isinstance(place, Leaf) and place[0] in self.needed)
 
-    def _pull_by_loops(
-        self, node: GradNode, arriving: Sequence[Grad | None], wrt: Sequence[Place | None]
-    ) -> Sequence[Grad | None]:
-        """The gradients by *wrt*, whatever the slots hold, and recorded if the pass is."""
-        rule = node.op.rule
-        assert rule is not None
-        args = self._arguments(node, arriving)
-        mask = [p is not None for p in wrt]
-        if self.create_graph:
-            again = repeated_rules.pull_recorded(node, args, mask)
-            if again is not None:
-                return again
-            args = [read_for_rule(a) for a in args]
-        wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
-        if in_use and _is_of_a_definition(rule):
-            grads = self._pull_carefully(node, args, wanted)
-        else:
-            grads = list(chain.from_iterable(rule(self._ops(node), args, wanted, node.attrs)))
-        return [lift(g) for g in grads] if self.create_graph else grads
-
-    def _ops(self, node: GradNode) -> Any:
-        """The operators that the rule of *node* is read with."""
-        return rule_ops if self.create_graph else node.backend.ops
-
-    def _pull_carefully(self, node: GradNode, args: list[Operand], wanted: list[list[bool]]) -> list[Grad | None]:
-        """Return what the rule of *node* gives for numbers of 16 bits or complex ones (``ops/rare_types.py``)."""
-        if not self.create_graph:
-            args = rare_types.widen(args)
-        k = self._ops(node)
-        flat = chain.from_iterable(rare_types.pull(node.op, k, args, wanted, node.attrs))
-        return [self._settle(k, place, g) for place, g in zip(node.wrt, flat, strict=True)]
-
-    def _settle(self, k: Any, place: Place | None, gradient: Any) -> Grad | None:
-        """*gradient* in the type of what stands at *place*."""
-        if gradient is None or place is None:
-            return gradient
-        kind = place.spec.dtype if isinstance(place, Leaf) else dtype_of(place[0].shapes[place[1]][1])
-        if not self.create_graph:
-            return rare_types.settle(gradient, kind)
-        if gradient.dtype == kind.numpy:
-            return gradient
-        return k.cast(gradient, in_dtype=dtype_of(gradient.dtype).code, out_dtype=kind.code)
-
-    def _arguments(self, node: GradNode, arriving: Sequence[Grad | None]) -> list[Operand]:
-        rule = node.op.rule
-        assert rule is not None
-        retained = node.retained()
-        sizes = node.out_sizes
-        groups = iter(arriving if sizes is None else _cut(arriving, sizes))
-        shapes = iter(node.shapes if sizes is None else _cut(node.shapes, sizes))
-        args: list[Operand] = []
-        for (kind, place, like, late), value in zip(rule.reads, retained, strict=True):
-            if kind == "dout":
-                group, shape = next(groups), next(shapes)
-                args.append(group if rule.takes_none or late else self._fill_missing(group, shape))
-            elif value is None:
-                args.append(None)
-            elif self.create_graph:
-                args.append(self._tensor_of_saved(node, place, value, kind, like))
-            else:
-                args.append(each(value, array_of))
-        return args
-
-    def _tensor_of_saved(self, node: GradNode, place: int, value: Any, kind: str, like: bool) -> Any:
-        """A retained value as a tensor with its place on the tape, so that second order reaches through it."""
-        if kind == "in" or like:
-            return lift(value)
-        assert node.op.rule is not None
-        start = 0
-        douts = [r for r in node.op.rule.reads if r.kind == "dout"]
-        for read, size in zip(douts, node.out_sizes or [None] * len(douts), strict=True):
-            if read.place == place:
-                if isinstance(value, (list, tuple)):
-                    return [Tensor(v, stop_gradient=False, node=node, index=start + i) for i, v in enumerate(value)]
-                return Tensor(value, stop_gradient=False, node=node, index=start)
-            start += 1 if size is None else size
-        return lift(value)
-
-    def _fill_missing(self, group: Any, shape: Any) -> Any:
-        """*group* with zeros for the gradients that did not arrive."""
-        if type(group) is np.ndarray:
-            return group
-        if isinstance(shape, list):
-            return [self._fill_missing(g, s) for g, s in zip(group, shape, strict=True)]
-        return group if group is not None else np.zeros(*shape)
-
 
 def _place_of_pass() -> Any:
     """Return the place where the current pass was started."""
@@ -591,26 +502,5 @@ def _note_place(error: Exception, node: GradNode) -> None:
     error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
 
 
-def _cut(flat: Sequence[Any], sizes: Sequence[int | None], always: bool = False) -> list[Any]:
-    """*flat* cut into slots: a list for a list slot, the entry itself (or a list of one) for another."""
-    groups: list[Any] = []
-    at = 0
-    for size in sizes:
-        count = 1 if size is None else size
-        group = list(flat[at : at + count])
-        groups.append(group if always or size is not None else group[0])
-        at += count
-    return groups
-
-
 def as_tensor(value: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value)
-
-
-def _is_of_a_definition(rule: Any) -> bool:
-    """Return whether it is the rule of an operator, not derived from another or a user's own; asked for rare types
-    only.
-    """
-    from ..ops.composed import ComposedRule
-
-    return isinstance(rule, WrittenRule | ComposedRule)

@@ -153,6 +153,7 @@ class Request:
         taken = {n: options.pop(n) for n in ("model", *LOADING) if n != "steps"}
         fed = options.pop("fed", None)
         if fed is not None:
+            # Reading rows loads NumPy; a request without them is made by commands that compute nothing.
             from ..data.row_reading import read_rows
 
             more |= {"fed": fed, "arrays": read_rows(fed)}

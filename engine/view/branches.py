@@ -14,7 +14,8 @@ from ..core.collector import pause_gc
 from ..core.records import dataclass
 from ..core.source import NOWHERE, Location
 from ..core.vocabulary import title
-from ..eager.journal import Call, Journal, iterate_by_type
+from ..eager.journal import Journal
+from ..eager.journal_entries import Call, iterate_by_type
 from ..eager.tape import Place
 from ..eager.tensor import Leaf, Tensor
 from ..ops import registry

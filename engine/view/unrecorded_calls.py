@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Set
 
-from ..eager.journal import Call, Journal, Unrecorded
+from ..eager.journal import Journal
+from ..eager.journal_entries import Call, Unrecorded
 
 MOST = 20_000
 """Calls that are shown beside a graph; of more, those nearest to the loss."""

@@ -15,7 +15,8 @@ from gradtool import paddle
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import watch
 from gradtool.engine.core.errors import UsageError
-from gradtool.engine.eager.journal import Journal, Unrecorded, current, keep_journal
+from gradtool.engine.eager.journal import Journal, current, keep_journal
+from gradtool.engine.eager.journal_entries import Unrecorded
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.recorded_calls import nodes_behind
 from gradtool.engine.ops.registry import get_by_type

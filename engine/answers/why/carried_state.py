@@ -8,7 +8,8 @@ from types import CodeType
 
 from ...core.records import dataclass
 from ...core.source import Location
-from ...eager.journal import Call, Journal
+from ...eager.journal import Journal
+from ...eager.journal_entries import Call
 from . import function_text
 
 

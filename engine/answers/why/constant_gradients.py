@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ...eager.journal import Call, Unrecorded
+from ...eager.journal_entries import Call, Unrecorded
 from .of_journal import JournalReasons
 
 _ADDING = frozenset({"elementwise_add", "elementwise_sub"})

@@ -10,7 +10,7 @@ from typing import Final
 from ...autodiff.values import Value, variable_of
 from ...core.records import dataclass
 from ...core.source import Location
-from ...eager.journal import Call
+from ...eager.journal_entries import Call
 from ...ir.operator import Operator
 from ...ir.variable import Variable
 from . import function_text

@@ -9,7 +9,7 @@ from itertools import pairwise
 from ...core import source
 from ...core.source import Location
 from ...core.vocabulary import say
-from ...eager.journal import Event, ListedLeaves
+from ...eager.journal_entries import Event, ListedLeaves
 from ...ops import registry
 from . import choices, intent
 from .answers import Answer, judge

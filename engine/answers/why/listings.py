@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...core.source import Location
 from ...core.vocabulary import say
-from ...eager.journal import ListedLeaves
+from ...eager.journal_entries import ListedLeaves
 from . import callers
 from .answers import Answer
 from .case import TensorSubject

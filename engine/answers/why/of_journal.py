@@ -11,7 +11,8 @@ from ...core import source
 from ...core.collector import pause_gc
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
-from ...eager.journal import Call, Event, Journal
+from ...eager.journal import Journal
+from ...eager.journal_entries import Call, Event
 from ...eager.tensor import Tensor
 from ...ops import registry
 from . import plain_values

@@ -151,7 +151,7 @@ class StepCase(TensorCase):
         plain = replace(_plain(answer, Verdict.OK, Verdict.OK.text, False), gradient=numbers)
         if numbers.nonfinite:
             plain = replace(plain, verdict=Verdict.NOT_FINITE, label=numbers.state, finding=True)
-        return self._not_listed(subject, plain) or plain
+        return self._fates.judge_list(subject, plain) or plain
 
 
 def _plain(answer: Answer, verdict: Verdict, label: str, finding: bool) -> Answer:

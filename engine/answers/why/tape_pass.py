@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...core.source import NOWHERE, Location
-from ...eager.journal import Call, Journal
+from ...eager.journal import Journal
+from ...eager.journal_entries import Call
 from ...eager.pass_start import Start
 from ...eager.tape import GradNode, each
 from ...eager.tensor import Keep, Tensor

@@ -11,7 +11,8 @@ import numpy as np
 from ...core.identity import identity
 from ...core.source import NOWHERE, Location
 from ...core.vocabulary import say, title
-from ...eager.journal import Call, Event, Journal, Unrecorded, iterate_by_type
+from ...eager.journal import Journal
+from ...eager.journal_entries import Call, Unrecorded, iterate_by_type
 from ...eager.pass_start import Start
 from ...eager.recorded_calls import nodes_behind
 from ...eager.tape import loss_scale
@@ -24,9 +25,10 @@ from .case import Case, Factor, TensorSubject
 from .deep_copies import name_copy
 from .dropped_results import DroppedResult, find_dropped
 from .failures import ANEW
+from .gradient_fates import GradientFates
 from .journal_intent import JournalEvidence
 from .levels import measure
-from .listings import judge_awaited, nobodys, not_listed
+from .listings import judge_awaited
 from .lost_uses import LostUse, LostUses
 from .of_journal import NamedTensor, explain_tensors
 from .reasons import Cut, Reason
@@ -80,7 +82,9 @@ class TensorCase(Case[int, Call]):
         self._loss_value = journal.number(loss)
         self._keep = [journal.number(t) for t in chosen or ()]
         self._slopes: Slopes[int, Call] | None = None
-        self._evidence = JournalEvidence(self._reasons, self._loss_value)
+        self._evidence = evidence = JournalEvidence(self._reasons, self._loss_value)
+        reached = self._find_reached_parameters
+        self._fates = GradientFates(journal, self._reasons, evidence, self.names, reached, self.loss_line)
 
     def find_lost_terms(self) -> list[LostTerm]:
         reasons, copies = self._reasons, self._reasons.copies
@@ -168,7 +172,7 @@ class TensorCase(Case[int, Call]):
         """Return the times of the first updates after the pass, by number of a parameter that has one."""
         made = self._reasons.flow.maker.get(self._loss_value)
         after = 0 if made is None else made.time
-        times = {n: [e.time for e in self._events(n, "step") if e.time > after] for n in numbers}
+        times = {n: [e.time for e in self.journal.events_of(n, "step") if e.time > after] for n in numbers}
         return {n: min(of) for n, of in times.items() if of}
 
     def loss_scale(self) -> float:
@@ -185,7 +189,7 @@ class TensorCase(Case[int, Call]):
 
     def _is_read_in_vain(self, t: Tensor) -> bool:
         """Return whether the script reads the gradient of a result that a pass has gone through, and finds none."""
-        reads = self._events(self.journal.number(t), "unfilled") if t.node is not None else []
+        reads = self.journal.events_of(self.journal.number(t), "unfilled") if t.node is not None else []
         added = (e.time for of in self.journal.events.values() for e in of if e.kind == "added")
         return bool(reads) and reads[-1].time > min(added, default=reads[-1].time)
 
@@ -202,7 +206,7 @@ class TensorCase(Case[int, Call]):
         if maker is None or maker.unrecorded is not Unrecorded.NO_GRAD or maker.writes[0] not in reasons.depends:
             return False
         before = maker.reads[0] if maker.type == "elementwise_sub" else None
-        return before is not None and before not in reasons.reached and bool(self._events(before, "added"))
+        return before is not None and before not in reasons.reached and bool(self.journal.events_of(before, "added"))
 
     def _is_kept(self, t: Tensor) -> bool:
         """Return whether an operator keeps it for itself, as batch norm keeps its running mean."""
@@ -274,7 +278,7 @@ class TensorCase(Case[int, Call]):
             if value is None and not stays:
                 continue
             trains = self._slopes is not None and not leaf.stop_gradient and not self._slopes.is_dead(candidate)
-            sets = self._events(candidate, "initialised", "written")
+            sets = self.journal.events_of(candidate, "initialised", "written")
             set_at = sets[-1].loc if sets else self._reasons.flow.made_at(candidate)
             return Factor(self.names[leaf].shown, candidate, set_at, trains, stays)
         return None
@@ -367,9 +371,9 @@ class TensorCase(Case[int, Call]):
             self._pass_missing,
             self._not_retained,
             # From here on it is a leaf: an optimizer may hold it, and calls may clear it.
-            self._not_listed,
-            self._find_clearing,
-            self._find_accumulation,
+            self._fates.judge_list,
+            self._fates.find_clearing,
+            self._fates.find_accumulation,
             self._note_lost_uses,
             self._as_number,
         )
@@ -490,7 +494,7 @@ class TensorCase(Case[int, Call]):
             location=NOWHERE if maker is None else maker.loc,
             cut_at=NOWHERE,
             path=(),
-            places=(("read", self._events(self.journal.number(t), "unfilled")[-1].loc),),
+            places=(("read", self.journal.events_of(self.journal.number(t), "unfilled")[-1].loc),),
             advice=say("call {retain} on it before backward, or make a leaf of it: .detach().requires_grad_()"),
         )
 
@@ -523,95 +527,9 @@ class TensorCase(Case[int, Call]):
         if since is None:
             maker = self._reasons.flow.maker.get(self._loss_value)
             until = maker.time if maker is not None else self._loss_value
-            since = max((e.time for e in self._events(value, "added") if e.time < until), default=0)
+            since = max((e.time for e in self.journal.events_of(value, "added") if e.time < until), default=0)
             self._since[value] = since
         return since
-
-    def _events(self, value: int, *kinds: str) -> list[Event]:
-        return [e for e in self.journal.events.get(value, ()) if e.kind in kinds]
-
-    def _not_listed(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
-        listings = self.journal.listings
-        if not listings or not subject.is_parameter or any(subject.value in x.leaves for x in listings):
-            return None
-        if self._is_written_in_training(subject.value):
-            return None  # it is updated by other means
-        if self._is_before_training(subject.value):
-            return None
-        named = self.names.get(subject.held)
-        container = named.container if named is not None else ""
-        partly = self._evidence.is_partly_listed(subject)
-        frozen = None if container else self._evidence.judge_list(subject, answer, partly)
-        if frozen is not None:
-            return frozen
-        listing = self._evidence.nearest_list(subject)
-        is_group = partly and self._evidence.is_of_forgotten_group(subject)
-        return not_listed(self._reasons.flow, subject, answer, listing, container, partly, is_group)
-
-    def _is_before_training(self, value: int) -> bool:
-        """Return whether the pass came before any optimizer was made, and none was made for what it reaches."""
-        first = min(x.time for x in self.journal.listings)
-        if any(e.time > first for e in self._events(value, "added")):
-            return False
-        held = {leaf for x in self.journal.listings for leaf in x.leaves}
-        return held.isdisjoint(self._find_reached_parameters())
-
-    def _is_written_in_training(self, value: int) -> bool:
-        """Return whether values were written after the first gradient of all came."""
-        first = min((e.time for events in self.journal.events.values() for e in events if e.kind == "added"), default=0)
-        return any(e.time > first for e in self._events(value, "written"))
-
-    def _is_nobodys(self, subject: TensorSubject[int]) -> bool:
-        """Return whether a parameter is written though no optimizer holds it that was made after it."""
-        listings = self.journal.listings
-        was_there = any(subject.value < x.time for x in listings)
-        held = any(subject.value in x.leaves for x in listings)
-        return subject.is_parameter and was_there and not held and bool(self._events(subject.value, "written"))
-
-    def _find_clearing(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
-        """The gradient was cleared between backward and the step that should have used it."""
-        events = self._events(subject.value, "added", "cleared", "step")
-        kinds = [e.kind for e in events]
-        if kinds[-1:] == ["cleared"] or "step" not in kinds:
-            kinds = kinds[: len(kinds) - kinds[::-1].index("step")] if "step" in kinds else []
-        if len(kinds) < 3 or kinds[-3:] != ["added", "cleared", "step"]:
-            return None
-        at = events[len(kinds) - 2]
-        return answer.rejudge(
-            Verdict.CLEARED,
-            "its gradient is cleared after backward and before the optimizer's step, which then does nothing",
-            location=at.loc,
-            advice="clear gradients after step(), or before backward()",
-        )
-
-    def _find_accumulation(self, subject: TensorSubject[int], answer: Answer) -> Answer | None:
-        """Gradients of earlier steps were never cleared, although updates used them."""
-        count, updated, stale, used, last = 0, False, False, 0, None
-        for e in self._events(subject.value, "added", "cleared", "step", "written"):
-            if e.kind == "cleared":
-                count, updated, stale = 0, False, False
-            elif e.kind == "added":
-                count, last, stale = count + 1, e, updated
-            elif e.kind == "step" or count:
-                updated = count > 0
-                used = count if stale else used
-        if last is None or not used:
-            return None
-        if self._is_nobodys(subject):
-            call, _ = self._reasons.via.get(subject.value, (None, None))
-            use = NOWHERE if call is None else call.loc
-            return nobodys(self._reasons.flow, subject, answer, use, self.loss_line())
-        count = used
-        label = f"accumulated over {count} backward calls without clearing"
-        return replace(
-            answer,
-            verdict=Verdict.ACCUMULATED,
-            label=label,
-            finding=True,
-            said=("an update between them used what earlier calls had left in .grad",),
-            location=last.loc,
-            advice=say("clear gradients after each step: {clear}"),
-        )
 
 
 _VIEWS = frozenset(

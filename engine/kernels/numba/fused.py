@@ -24,8 +24,9 @@ from .group_function import (
 )
 from .groups import ArrayFacts, InstructionGroup
 from .layout import count
+from .loop_nest import order_nodes
 from .nodes import CHOICES
-from .source import Source, order_nodes
+from .source import Source
 from .stages import array_of
 from .trace import operand
 

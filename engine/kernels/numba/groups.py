@@ -21,8 +21,9 @@ from ...core.records import dataclass
 from ...ops.opdef import Trait
 from .expressions import inline
 from .layout import NoLayout
+from .loop_nest import order_nodes
 from .nodes import FLEXIBLE, SUMS, GroupValue, Untraceable
-from .source import OPERANDS, order_nodes
+from .source import OPERANDS
 from .stages import Stage, check, divide_stages
 from .trace import Traced, constant_like, domain, operand, spread, trace_register
 

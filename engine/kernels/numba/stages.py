@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from ...core.identity import identity
 from ...core.records import dataclass
 from .expressions import inline
+from .loop_nest import LoopNest, order_nodes
 from .nodes import FLEXIBLE, SUMS, GroupValue, Untraceable
-from .source import LoopNest, Source, generate, order_nodes
+from .source import Source, generate
 from .source import check as check_one
 
 MOST_STAGES = 4

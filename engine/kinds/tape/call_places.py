@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...core.notes import Notes
 from ...core.vocabulary import title
-from ...eager.journal import Journal, iterate_by_type
+from ...eager.journal import Journal
+from ...eager.journal_entries import iterate_by_type
 from ...eager.tensor import Tensor
 from ...request.options import Cuts
 from ...view import from_tape

@@ -14,8 +14,8 @@ from importlib.machinery import PathFinder
 from typing import Any
 
 from ..recorded import events
+from ..recorded.patched_names import PatchedNames
 from ..recorded.recorder import FrameworkRecorder
-from ..recorded.stand_ins import PatchedNames
 
 _COMPILER = "torch._dynamo.eval_frame"
 _SETTING = "torch._dynamo.decorators"

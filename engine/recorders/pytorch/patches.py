@@ -15,33 +15,30 @@ from torch.nn.utils import parametrize
 
 from ...core.identity import identity
 from ...script.effects import note_transformed
+from ..recorded.patched_names import PatchedNames, Row
+from ..recorded.recording_wrappers import Enclosed, wrap_apply, wrap_enter, wrap_exit, wrap_switch
 from ..recorded.relays import wrap_relay
 from ..recorded.schedules import Put, ScheduleRecorder, report_data_passes
-from ..recorded.stand_ins import (
-    Enclosed,
-    Row,
-    StepRecorder,
-    patch_names,
+from ..recorded.tensor_wrappers import (
     wrap_address,
-    wrap_apply,
-    wrap_assign,
-    wrap_clear,
-    wrap_clip,
     wrap_detach,
-    wrap_enter,
     wrap_entrance,
-    wrap_exit,
     wrap_export,
     wrap_grad_read,
     wrap_grad_write,
     wrap_hook,
+    wrap_rebind,
+    wrap_swap,
+)
+from ..recorded.training_wrappers import (
+    StepRecorder,
+    wrap_assign,
+    wrap_clear,
+    wrap_clip,
     wrap_mode,
     wrap_optimizer,
     wrap_parallel,
-    wrap_rebind,
     wrap_scale,
-    wrap_swap,
-    wrap_switch,
     wrap_unscale,
 )
 from . import storages
@@ -55,7 +52,7 @@ def patch_torch(recorder: TorchRecorder) -> Iterator[None]:
     from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
     begin, end = _steps(recorder)
-    with patch_names(()) as late, patch_names(_rows(recorder, late.put)) as recorder.names, ExitStack() as stack:
+    with PatchedNames(()) as late, PatchedNames(_rows(recorder, late.put)) as recorder.names, ExitStack() as stack:
         stack.enter_context(hold_compiler(recorder, recorder.names))
         stack.callback(register_optimizer_step_pre_hook(begin).remove)
         stack.callback(register_optimizer_step_post_hook(end).remove)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.parameter import UninitializedTensorMixin
 
-from ..recorded.stand_ins import Row, is_from_framework
+from ..recorded.patched_names import Row
+from ..recorded.tensor_wrappers import is_from_framework
 
 if TYPE_CHECKING:
     from .recorder import TorchRecorder

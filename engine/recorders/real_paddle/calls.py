@@ -10,8 +10,8 @@ import numpy as np
 import paddle
 from paddle.base import core
 
+from ..recorded.patched_names import Row
 from ..recorded.recorder import FrameworkOperator
-from ..recorded.stand_ins import Row
 from .recorder import PaddleRecorder, Tensor
 
 _CONVOLUTION = (*("input", "filter", "strides", "paddings", "padding_algorithm", "dilations", "groups", "data_format"),)

@@ -16,28 +16,27 @@ from paddle.base.layer_helper_base import LayerHelperBase
 from paddle.jit.dy2static import program_translator
 
 from ...core.identity import identity
+from ..recorded.patched_names import PatchedNames, Row
+from ..recorded.recording_wrappers import wrap_enter, wrap_exit, wrap_switch
 from ..recorded.schedules import Put, ScheduleRecorder, report_data_passes
-from ..recorded.stand_ins import (
-    Row,
-    StepRecorder,
-    patch_names,
+from ..recorded.tensor_wrappers import (
     wrap_address,
-    wrap_assign,
-    wrap_clear,
-    wrap_clip,
     wrap_detach,
-    wrap_enter,
     wrap_entrance,
-    wrap_exit,
     wrap_export,
     wrap_grad_read,
     wrap_grad_write,
     wrap_hook,
+)
+from ..recorded.training_wrappers import (
+    StepRecorder,
+    wrap_assign,
+    wrap_clear,
+    wrap_clip,
     wrap_mode,
     wrap_optimizer,
     wrap_parallel,
     wrap_scale,
-    wrap_switch,
     wrap_unscale,
 )
 from . import calls
@@ -47,7 +46,7 @@ from .recorder import PaddleRecorder, Tensor, tensors
 @contextmanager
 def patch_paddle(recorder: PaddleRecorder) -> Iterator[None]:
     """Have these names tell *recorder* inside."""
-    with patch_names(()) as late, patch_names(_rows(recorder, late.put)), patch_names(calls.rows(recorder)):
+    with PatchedNames(()) as late, PatchedNames(_rows(recorder, late.put)), PatchedNames(calls.rows(recorder)):
         yield
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import paddle
 from paddle.base import executor
 
-from ..recorded.stand_ins import patch_names
+from ..recorded.patched_names import PatchedNames
 from .running import FEED, FETCHED, PROGRAM
 
 
@@ -45,7 +45,7 @@ class ProgramRuns:
     @contextmanager
     def watch(self) -> Iterator[None]:
         """Inside, runs are noted."""
-        with patch_names([(executor.Executor, "run", self._wrap_run(executor.Executor.run))]):
+        with PatchedNames([(executor.Executor, "run", self._wrap_run(executor.Executor.run))]):
             yield
 
     def _wrap_run(self, original: Callable[..., Any]) -> Callable[..., Any]:

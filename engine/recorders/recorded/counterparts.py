@@ -11,7 +11,7 @@ from .nodes import ForeignNode
 
 
 class Counterparts:
-    """What stands here for the tensors and nodes of the framework, by the numbers that its events give them.
+    """Stand-ins of gradtool's for the tensors and nodes of the framework, by the numbers that its events give them.
 
     Attributes:
         tensors: by number, what stands for a tensor of the framework that is still there.
@@ -33,6 +33,7 @@ class Counterparts:
         self.grads: dict[int, int] = {}
         self.read: dict[int, Any] = {}
         self.before: dict[int, Any] = {}
+        # A list, since every node holds it: one write reaches them all.
         self.passing = [0]
 
     def note_written(self, number: int) -> None:

@@ -33,6 +33,7 @@ class Player:
 
     def __init__(self, framework: Framework, apart: bool = False) -> None:
         self.counterparts = Counterparts()
+        # The players share the counterparts and nothing else: an event belongs to one of them.
         players = (
             TensorPlayer(self.counterparts),
             CallPlayer(framework, self.counterparts),
@@ -54,6 +55,7 @@ class Player:
             Stopped: there have been enough backward passes.
             FreedGraphError, InplaceError: as the framework did, with both sides of it.
         """
+        # Whatever computes meanwhile stands where the program called, and not in this file.
         site = getattr(event, "site", None)
         before = source.pretend(site)
         source.pretend_drop(source.locate(getattr(event, "dropped", source.NOWHERE)))

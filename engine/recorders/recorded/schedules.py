@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 from ...core.identity import identity
 from ...core.schedules import find_length
 from . import events
+from .patched_names import Row
 from .recorder import FrameworkRecorder
 from .relays import wrap_relay
-from .stand_ins import Row
 
 Put = Callable[[Any, str, Any], None]
 """Has something stand there until the end: whose name it is, the name, and what stands there."""

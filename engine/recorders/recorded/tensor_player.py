@@ -20,6 +20,7 @@ class TensorPlayer:
     """Plays the events of tensors."""
 
     def __init__(self, counterparts: Counterparts) -> None:
+        # Every event looks a tensor up: the table itself is at hand.
         self._counterparts, self._tensors = counterparts, counterparts.tensors
         self._names = UniqueNames()
 

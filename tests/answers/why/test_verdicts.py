@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from gradtool.engine.answers.why.verdicts import UNRECORDED, Aspect, GradientState, Verdict, VerdictKind
-from gradtool.engine.eager.journal import Unrecorded
+from gradtool.engine.eager.journal_entries import Unrecorded
 from gradtool.engine.gate import rules
 from tests.answers.why import schema
 
