@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradtool.engine.core.command_errors import CommandError
+from gradtool.engine.request.request import Request
 
 from .context import Output
 from .queries import find_exit_code
@@ -22,7 +23,6 @@ def ask_on_replicas(mesh: str, values: dict[str, Any], out: Output, foreign: Seq
         CommandError: one of these is given, or a second side, or a picture is asked for.
     """
     from gradtool.engine.questions.replicas import Replicas
-    from gradtool.engine.request.request import Request
     from gradtool.viz.views import replicas
 
     sides, exit_code = values.pop("sides", None) or (values.pop("model"),), values.pop("exit_code")

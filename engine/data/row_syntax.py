@@ -1,6 +1,6 @@
 """Rows of data as a word, for ``--feed``: ``data.npz[17]``, ``data.npz[320:384]``, ``[5,9]``, all of them ``[:]``.
 
-:mod:`.row_reading` reads them; a request carries the word alone, so that nothing here loads NumPy.
+:mod:`.row_reading` reads them. It and what it reads with are loaded when a command has such a word, which is seldom.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from .row_subset import Portion
 
@@ -27,6 +27,17 @@ def split_word(word: str) -> tuple[str, str]:
     """Return the path in *word* and its rows, ``:`` where the word is a path alone."""
     parts = _WORD.fullmatch(word) if is_of_rows(word) else None
     return (word, ":") if parts is None else (parts["path"], "".join(parts["rows"].split()))
+
+
+def take(word: str) -> dict[str | None, Any]:
+    """The arrays that a word stands for; that of a file alone stands for all of it.
+
+    Raises:
+        CommandError: there is no such file, it has no such rows, or the word says none.
+    """
+    from .row_reading import read_rows
+
+    return read_rows(word)
 
 
 def rows_word(portion: Portion, chosen: Sequence[int] | None = None) -> str | None:

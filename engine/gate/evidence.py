@@ -18,7 +18,6 @@ from ..core.deviations import sentence
 from ..core.errors import GradtoolError
 from ..core.notes import SILENT, Notes
 from ..data import row_syntax
-from ..data.row_reading import read_rows
 from ..kinds.model import Model
 from ..kinds.other_losses import Other
 from ..kinds.watched_extent import WatchedPart
@@ -85,7 +84,7 @@ class Evidence:
 
     def __init__(self, request: Request, name: str, feed: str | None = None, golden: str | None = None) -> None:
         if feed is not None and row_syntax.is_of_rows(feed):  # a function of dynamic mode is called with them
-            request, feed = request.change(fed=feed, arrays=read_rows(feed)), None
+            request, feed = request.change(fed=feed, arrays=row_syntax.take(feed)), None
         self.request, self.name, self.feed, self.golden = request, name, feed, golden
         self._stops: dict[str, None] = {}
         self._untried: list[str] = []

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from ..core.command_errors import CommandError
-from ..data import npz, row_syntax
-from ..data.npy import Array
-from ..data.row_reading import read_rows
+from ..data import row_syntax
 from ..importers import UnknownSizes
 from ..request.request import Request
 
@@ -32,13 +31,15 @@ def read_sizes(request: Request) -> UnknownSizes:
 def _shapes(request: Request) -> dict[str | None, tuple[int, ...]]:
     arrays, file = request.inputs.arrays, request.inputs.feed
     if arrays is None and file is not None:
-        arrays = read_rows(file) if row_syntax.is_of_rows(file) else _arrays(file)
+        arrays = row_syntax.take(file) if row_syntax.is_of_rows(file) else _arrays(file)
     return {name: tuple(array.shape) for name, array in (arrays or {}).items()}
 
 
-def _arrays(file: str) -> dict[str | None, Array]:
+def _arrays(file: str) -> dict[str | None, Any]:
     """The arrays in a file; none where there is no such file, which whoever feeds them says."""
     if not os.path.isfile(file):
         return {}
+    from ..data import npz
+
     with npz.report_errors(file) as fail:
         return npz.map_arrays(file, fail)

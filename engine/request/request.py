@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 from ..core.records import dataclass
 from ..core.wording import ScriptWord
+from ..data import row_syntax
 from .limits import ALL, LOADING
 
 
@@ -153,10 +154,7 @@ class Request:
         taken = {n: options.pop(n) for n in ("model", *LOADING) if n != "steps"}
         fed = options.pop("fed", None)
         if fed is not None:
-            # Reading rows loads NumPy; a request without them is made by commands that compute nothing.
-            from ..data.row_reading import read_rows
-
-            more |= {"fed": fed, "arrays": read_rows(fed)}
+            more |= {"fed": fed, "arrays": row_syntax.take(fed)}
         steps = more.pop("steps", None) or options.pop("steps", None)
         return cls.create(**taken, steps=steps, **{"unfinished": True, **more})
 

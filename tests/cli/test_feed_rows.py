@@ -11,7 +11,6 @@ import pytest
 from gradtool.cli import commands
 from gradtool.engine.core.command_errors import CommandError
 from gradtool.engine.data import row_syntax
-from gradtool.engine.data.row_reading import read_rows
 from gradtool.engine.data.row_subset import Portion
 from gradtool.engine.sweeps.point import Point
 from gradtool.engine.sweeps.spec import Spec
@@ -89,9 +88,9 @@ def test_rows_are_words_and_back(folder: Path) -> None:
     ):
         assert row_syntax.rows_word(portion, chosen) == word
         assert row_syntax.is_of_rows(word)
-        assert np.array_equal(read_rows(word)["x"], rows)
+        assert np.array_equal(row_syntax.take(word)["x"], rows)
     assert row_syntax.rows_word(Portion("data.npz"), range(1000)) is None
-    assert np.array_equal(read_rows("data.npz[8:]")["x"], x[8:])
+    assert np.array_equal(row_syntax.take("data.npz[8:]")["x"], x[8:])
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def test_rows_are_words_and_back(folder: Path) -> None:
 )
 def test_rows_that_are_not_there(folder: Path, word: str, said: str) -> None:
     with pytest.raises(CommandError, match=re.escape(said)):
-        read_rows(word)
+        row_syntax.take(word)
 
 
 def test_a_file_of_that_very_name_is_a_file(folder: Path) -> None:

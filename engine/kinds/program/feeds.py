@@ -12,8 +12,7 @@ from ...core import state
 from ...core.command_errors import CommandError, Unreadable, unknown
 from ...core.notes import Notes
 from ...core.wording import count
-from ...data import npz, row_syntax
-from ...data.row_reading import read_rows
+from ...data import row_syntax
 from ...executor.executor import Executor
 from ...executor.plan import Step
 from ...executor.scope import Scope, global_scope
@@ -126,7 +125,7 @@ def read(file: str, program: Program) -> dict[str, Any]:
     variables = program.global_block().vars
     wanted = [v.name for v in variables.values() if v.is_data]
     if row_syntax.is_of_rows(file):
-        fed = name_arrays(read_rows(file), program)
+        fed = name_arrays(row_syntax.take(file), program)
         strange = [name for name in fed if name not in variables]
         if strange:
             raise unknown(f"tensor in {file}:", strange[0], wanted)
@@ -146,6 +145,8 @@ def read(file: str, program: Program) -> dict[str, Any]:
 
     if not os.path.isfile(file) and os.path.exists(file):
         raise Unreadable(f"cannot read {file}: it is a folder or a device, and arrays are read from a file")
+    from ...data import npz
+
     with npz.report_errors(file) as fail:
         arrays = npz.read(file, room, fail)
     return {name if name is not None else wanted[0]: array for name, array in arrays.items()}

@@ -105,9 +105,7 @@ def _variable(new: Any, like: Variable) -> Any:
 
 
 def _place(x: Variable) -> Any:
-    from gradtool.paddle import CPUPlace
-
-    return CPUPlace()
+    return paddle.CPUPlace()
 
 
 _MEMBERS: dict[str, Callable[[Variable], Any]] = {
