@@ -216,10 +216,12 @@ class Adapter:
         self._spent[len(self._inside)] += perf_counter() - self._entered.pop()
 
     def _compute(self, event: watch.Computed) -> None:
-        computed = _call_event(event)
         if self._begun:  # by a gradient rule: of a PyLayer, or of a pass that is itself recorded; or by a hook
+            computed = _call_event(event)
             computed.part, computed.nested = BACKWARD, True
             self._computed.append(event.key)
+        else:
+            computed = event.told = event.told or _call_event(event)
         self.listener(computed)
 
     def _begin(self, event: watch.Began) -> None:
@@ -251,8 +253,12 @@ class Adapter:
         quiet.tell(self.listener)
 
     def _gradient_event(self, event: watch.Pulled) -> OpEvent:
-        pulled = _pull_event(event)
-        pulled.loc = self._lines.get(event.node.key, pulled.loc)
+        if not self._lines and not event.recorded:
+            pulled: OpEvent = event.told or _pull_event(event)
+            event.told = pulled
+        else:
+            pulled = _pull_event(event)
+            pulled.loc = self._lines.get(event.node.key, pulled.loc)
         if event.recorded:
             self._lines.update(dict.fromkeys(self._computed, pulled.loc))
         self._computed.clear()
@@ -377,14 +383,14 @@ def _is_tensor(array: Any) -> bool:
 
 
 def _call_event(event: watch.Computed) -> OpEvent:
-    op = event.op
+    op, inputs, leaves = event.op, event.inputs, event.leaves
     part = UPDATE if "Param" in op.input_index and "Grad" in op.input_index else FORWARD
     return OpEvent(
         op.type,
         part,
         event.loc,
         event.attrs,
-        lambda: _slot_arrays(op.inputs, event.inputs, event.leaves),
+        lambda: _slot_arrays(op.inputs, inputs, leaves),
         _slot_arrays(op.outputs, event.outputs),
         event.key,
         event.seconds,
@@ -401,14 +407,14 @@ def _slot_arrays(slots: Sequence[Any], values: Sequence[Any], leaves: Collection
 
 
 def _pull_event(event: watch.Pulled) -> OpEvent:
-    node = event.node
+    node, arriving = event.node, event.arriving
     grad_op = getattr(node.op, "grad_op", None)
     return OpEvent(
         grad_type(node.op.type),
         BACKWARD,
         node.loc,
         node.attrs,
-        lambda: list(_read(event, grad_op)),
+        lambda: list(_read(node, arriving, grad_op)),
         list(_wrote(event, grad_op)),
         node,
         event.seconds,
@@ -417,13 +423,12 @@ def _pull_event(event: watch.Pulled) -> OpEvent:
     )
 
 
-def _read(event: watch.Pulled, grad_op: Any) -> Iterator[SlotArray]:
+def _read(node: Any, gradients: Sequence[Any], grad_op: Any) -> Iterator[SlotArray]:
     """Yield the operands of the rule: retained values, then the gradients that arrived."""
     if grad_op is None:
-        yield from _read_by_layer(event)
+        yield from _read_by_layer(node, gradients)
         return
-    node = event.node
-    arriving = _split_arriving(event)
+    arriving = _split_arriving(node, gradients)
     retained = node.args or (None,) * len(grad_op.inputs)
     rule = node.op.rule
     assert rule is not None
@@ -437,21 +442,21 @@ def _read(event: watch.Pulled, grad_op: Any) -> Iterator[SlotArray]:
         yield from (_operand_array(slot.name, v) for v in entries if v is not None)
 
 
-def _read_by_layer(event: watch.Pulled) -> Iterator[SlotArray]:
+def _read_by_layer(node: Any, gradients: Sequence[Any]) -> Iterator[SlotArray]:
     """Yield what the rule of a PyLayer read: the gradients that arrived, then what it saved."""
-    for a, g in enumerate(event.arriving):
+    for a, g in enumerate(gradients):
         if g is not None:
             yield SlotArray(f"Out{a}{names.GRAD}", _array(g))
-    context = getattr(event.node, "ctx", None)
+    context = getattr(node, "ctx", None)
     for i, v in enumerate((context and context._saved) or ()):
         if getattr(v, "array", None) is not None:
             yield _operand_array(f"Saved{i}", v)
 
 
-def _split_arriving(event: watch.Pulled) -> Iterator[Sequence[Any]]:
+def _split_arriving(node: Any, gradients: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Yield the gradients that arrived slot by slot: a list has several, anything else one."""
-    arriving = iter(event.arriving)
-    sizes = event.node.out_sizes
+    arriving = iter(gradients)
+    sizes = node.out_sizes
     for size in repeat(None) if sizes is None else chain(sizes, repeat(None)):
         yield [next(arriving, None) for _ in range(1 if size is None else size)]
 

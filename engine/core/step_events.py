@@ -51,6 +51,7 @@ class Computed:
             recorded operator made; known where somebody watches tensors.
         again: computes the call once more on such inputs, and gives all results in one flat list, where another
             framework computed it and is there; None where the kernel does.
+        told: what the first listener made of it, for others who would make the same. It must not refer to the event.
     """
 
     op: OpDef
@@ -63,6 +64,7 @@ class Computed:
     backend: Backend
     leaves: Set[int] = frozenset()
     again: Callable[[Sequence[Any]], Sequence[Any] | None] | None = None
+    told: Any = None
 
     @property
     def loc(self) -> Location:
@@ -124,6 +126,7 @@ class Pulled:
         recorded: whether the pass is itself recorded.
         seconds: what the rule took.
         kept: what the node retained (see ``GradNode.kept``), which it may let go of next.
+        told: as of :class:`Computed`.
     """
 
     node: GradNode
@@ -133,6 +136,7 @@ class Pulled:
     recorded: bool
     seconds: float
     kept: Any
+    told: Any = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
