@@ -33,6 +33,7 @@ ABSORBS: Final = (
         at_line=False,
     ),
     Absorbs(("GT717",), ("GT702", "GT715"), at_line=False),
+    Absorbs(("GT104",), ("GT205", "GT206")),
     Absorbs(("GT206",), ("GT205", "GT208", "GT204", "GT603")),
     Absorbs(("GT101", "GT102", "GT103", "GT104", "GT205", "GT111"), ("GT111", "GT112", "GT113", "GT603")),
     Absorbs(("GT201", "GT202"), ("GT203", "GT204", "GT207", "GT715"), at_line=False),

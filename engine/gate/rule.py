@@ -169,12 +169,19 @@ def look_for_verdict(code: str) -> Callable[[Evidence, Options], Iterator[Hit]]:
 
 
 def _find_flat(evidence: Evidence, code: str) -> Iterator[Hit]:
-    """Yield the values that get zeros alone at lines that no answer about a parameter names."""
+    """Yield the values that get zeros alone at lines that no answer about a parameter names.
+
+    An operator that has no gradient explains the zeros that its results multiply by at its own line.
+    """
     losses = evidence.losses if evidence.has_passed else ()
-    named = {at[:1] for _, answer in evidence.answers if answer.finding for at in (answer.location, answer.cut_at)}
+    named: dict[Location, list[Answer]] = {}
+    for answer in [a for _, a in evidence.answers if a.finding]:
+        for at in (answer.location, answer.cut_at):
+            named.setdefault(at[:1], []).append(answer)
     for loss, verdicts in losses:
-        for flat in verdicts.flat:
-            if flat.verdict.row.rule == code and flat.location[:1] not in named:
+        for flat in [f for f in verdicts.flat if f.verdict.row.rule == code]:
+            others = named.get(flat.location[:1], [])
+            if not any(a.verdict is flat.verdict or not flat.explains_zeros for a in others):
                 message = f"all that gradients give back to {flat.name} is 0: {flat.label}"
                 said = (flat.said, "what it is computed from learns by other ways alone", *loss_note(loss))
                 numbers = {"elements": flat.elements}

@@ -21,6 +21,7 @@ from ...core.vocabulary import say
 from . import callers
 from .advice import advice, advise_operator, set_on_a_result
 from .answers import CUT, Answer, ChainEnd, GradientShare, Shared
+from .compared_uses import ComparedUses
 from .dropped_results import DroppedResult
 from .flat_values import FlatValue, FlatValues
 from .folding import fold_names
@@ -130,7 +131,10 @@ class Case(ABC, Generic[V, C]):
 
     def find_lost_uses(self) -> list[LostUse]:
         """Return the uses that the loss is computed from and that give no gradient back, next to uses that do."""
-        return self.lost.every(self._recognition.is_meant)
+        uses = {use.location: use for use in self.lost.every(self._recognition.is_meant)}
+        for use in ComparedUses(self.reasons, self._recognition).find():
+            uses.setdefault(use.location, use)
+        return list(uses.values())
 
     def find_dropped(self) -> list[DroppedResult]:
         """Return the results that nobody keeps, of values that the loss is computed from."""
@@ -139,8 +143,11 @@ class Case(ABC, Generic[V, C]):
     def find_flat_values(self) -> list[FlatValue]:
         """Return the values that get zeros alone, though parameters behind them learn by other ways."""
         slopes = self.slopes()
-        trained = [s.value for s in self.parameters() if s.value in self.reasons.reached]
-        return [] if slopes is None else FlatValues(self.reasons, slopes, trained).find()
+        if slopes is None:
+            return []
+        reached = [s.value for s in self.parameters() if s.value in self.reasons.reached]
+        # Parameters that get nothing have answers of their own.
+        return FlatValues(self.reasons, slopes, [v for v in reached if not slopes.is_dead(v)]).find()
 
     def culprit_is_trained(self, use: Use[V, C], position: int) -> bool:
         """Return whether operand *position* of a use is a parameter that gets a gradient that is not zero."""

@@ -17,6 +17,7 @@ from ...core.source import Location
 from .reasons import C, Reasons, V
 from .slopes import Slopes, Use
 from .verdicts import Verdict
+from .zeros import Killer
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,18 @@ class FlatValue:
     location: Location
     elements: int
 
+    @property
+    def explains_zeros(self) -> bool:
+        """Whether the operator gives zeros whatever arrives, so that no other cause at its line comes first."""
+        return self.verdict in _WHATEVER_ARRIVES
+
 
 class FlatValues(Generic[V, C]):
     """The flat values of one backward pass.
 
     Args:
         reasons, slopes: of the pass.
-        trained: the values of the parameters that get gradients.
+        trained: the values of the parameters that get gradients other than zeros.
     """
 
     def __init__(self, reasons: Reasons[V, C], slopes: Slopes[V, C], trained: Collection[V]) -> None:
@@ -67,7 +73,7 @@ class FlatValues(Generic[V, C]):
     def _flat_uses(self) -> Iterator[tuple[V, Use[V, C]]]:
         """Yield the values of which no use gives a gradient, each with the use that makes it zero for certain."""
         for value, uses in self._slopes.uses.items():
-            cause = next((u for u in uses if _is_certain(u)), None)
+            cause = next((u for u in uses if _certain_killer(u) is not None), None)
             if cause is not None and all(u.dead for u in uses):
                 yield value, cause
 
@@ -80,13 +86,24 @@ class FlatValues(Generic[V, C]):
         return held
 
     def _describe(self, value: V, use: Use[V, C]) -> FlatValue:
-        flow, killer, level = self._reasons.flow, use.killer, use.level
+        flow, killer, level = self._reasons.flow, _certain_killer(use), use.level
         assert killer is not None
         elements = 0 if level is None else level.elements
-        place = flow.call_line(use.call)
+        place = flow.made_at(value) if killer.verdict is Verdict.INTEGER else flow.call_line(use.call)
         return FlatValue(flow.name(value), killer.verdict, killer.label, killer.said, killer.advice, place, elements)
 
 
-def _is_certain(use: Use[V, C]) -> bool:
-    """Return whether a use gives zeros that other values near these would not change."""
-    return use.killer is not None and use.level is not None and use.killer.certain
+def _certain_killer(use: Use[V, C]) -> Killer | None:
+    """Return why a use gives zeros that other values near these would not change; None where it does not.
+
+    Steps and casts to integers are flat whatever arrives. Of all else a gradient must have arrived.
+    """
+    if use.level is None:
+        return None
+    if use.flat is not None and use.flat.verdict in _WHATEVER_ARRIVES:
+        return use.flat
+    return use.killer if use.killer is not None and use.killer.certain else None
+
+
+_WHATEVER_ARRIVES = (Verdict.INTEGER, Verdict.NON_DIFFERENTIABLE)
+"""Verdicts on operators that are flat by what they are, and not by the values of one step."""

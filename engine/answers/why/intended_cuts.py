@@ -23,7 +23,7 @@ from .reasons import C, Cut, Reasons, V, same
 _SUMS: Final = {"elementwise_add": 1, "elementwise_sub": -1}
 """By operator of two operands, the sign of the second one."""
 
-_COPIES: Final = frozenset(("detach", "assign", "share_data", "cast", "clone", "scale_by_one", "alias"))
+COPIES: Final = frozenset(("detach", "assign", "share_data", "cast", "clone", "scale_by_one", "alias"))
 _REDUCTIONS: Final = frozenset(
     (
         *("reduce_max", "reduce_min", "reduce_mean", "reduce_sum", "max", "min", "mean", "sum", "amax", "amin"),
@@ -52,14 +52,14 @@ _DIFFERENCES: Final = frozenset(("huber_loss", "mse_loss", "l1_loss", "smooth_l1
 """Of these, those that take both sides alike: which one is cut does not matter."""
 
 _CHOICES: Final = frozenset(("arg_max", "arg_min", "argmax", "argmin", "multinomial", "bernoulli", "topk", "top_k_v2"))
-_LAYOUTS: Final = frozenset(
+LAYOUTS: Final = frozenset(
     (
         *("squeeze2", "unsqueeze2", "reshape2", "transpose2", "flatten_contiguous_range", "slice", "expand_v2"),
         *("squeeze", "unsqueeze", "view", "reshape", "t", "transpose", "permute", "select", "expand"),
     )
 )
 
-_FAR: Final = 400
+FAR: Final = 400
 """Values that are looked at for one cut."""
 
 
@@ -96,7 +96,7 @@ class MeantCuts(Generic[V, C]):
             kind = "" if call is None else self._reasons.flow.call_type(call)
             if kind in _CHOICES:
                 return value not in self._first_of_several
-            if kind not in _COPIES | _LAYOUTS or not read or read[0] is None:
+            if kind not in COPIES | LAYOUTS or not read or read[0] is None:
                 return False
             value = read[0]
         return False
@@ -130,7 +130,7 @@ class MeantCuts(Generic[V, C]):
     def _meetings(self, value: V) -> Iterator[tuple[C, Sequence[V | None], Sequence[V], V]]:
         """Yield the calls where what is computed from *value* alone meets one that carries gradients, and as what."""
         todo, seen = [value], {value}
-        while todo and len(seen) < _FAR:
+        while todo and len(seen) < FAR:
             constant = todo.pop()
             for call, read, written in self._uses.get(constant, ()):
                 if not self._reasons.reached.isdisjoint(written):
@@ -142,7 +142,7 @@ class MeantCuts(Generic[V, C]):
     def _find_sources(self, cut: Cut[V, C]) -> set[V]:
         """Return the values that carry gradients and that a cut value was computed from, and what they come from."""
         todo, seen, sources = [cut.value], set[V](), set[V]()
-        while todo and len(seen) < _FAR:
+        while todo and len(seen) < FAR:
             value = todo.pop()
             if value in seen:
                 continue
@@ -174,7 +174,7 @@ class MeantCuts(Generic[V, C]):
     def _terms(self, value: V) -> Iterator[tuple[V, int, bool]]:
         """Yield the values that a sum adds, all stages of it, with their signs, and whether gradients come to them."""
         flow, todo, count = self._reasons.flow, [(value, 1, True)], 0
-        while todo and count < _FAR:
+        while todo and count < FAR:
             v, sign, carries = todo.pop()
             count += 1
             carries = carries and v in self._reasons.reached
@@ -186,7 +186,7 @@ class MeantCuts(Generic[V, C]):
             kind, values = flow.call_type(call), [r for r in read if r is not None]
             if kind in _SUMS and len(values) == 2:
                 todo += [(values[0], sign, carries), (values[1], sign * _SUMS[kind], carries)]
-            elif kind in _COPIES and values:
+            elif kind in COPIES and values:
                 todo.append((values[0], sign, carries))
 
     # -- statistics ------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ class MeantCuts(Generic[V, C]):
     def _types_between(self, value: V) -> Iterator[str]:
         """Yield the operators that a constant was computed by, back to values that carry gradients."""
         todo, seen = [value], set[V]()
-        while todo and len(seen) < _FAR:
+        while todo and len(seen) < FAR:
             v = todo.pop()
             made = self._makers.get(v)
             if v in seen or made is None:
@@ -257,7 +257,7 @@ class MeantCuts(Generic[V, C]):
     def _ends_in_loss(self, values: Sequence[V]) -> bool:
         """Return whether no call on the way from values to the loss reads a leaf that gradients come to."""
         todo, seen = list(values), set(values)
-        while todo and len(seen) < _FAR:
+        while todo and len(seen) < FAR:
             for _, read, written in self._uses.get(todo.pop(), ()):
                 if any(v is not None and v in self._reasons.reached and v not in self._makers for v in read):
                     return False

@@ -15,6 +15,7 @@ from ..numbers import Numbers
 from .advice import advice
 from .answers import CUT, Answer
 from .deaths import WAY, Death, Nearest
+from .flat_readers import find_flat_reader
 from .folding import fold_names
 from .reasons import C, V
 from .scene import NORMS
@@ -49,6 +50,11 @@ class _Zero(Generic[V, C]):
     asked: bool
     before: tuple[str, ...] = ()
     of_parameter: bool = True
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a share of the elements that is not all of them is the cause."""
+        return self.killer.share is not None and self.killer.share < 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,7 @@ class Amounts(Generic[V, C]):
             # A loss is at its minimum only where its residual is zero by itself.
             constant = self._constant_factor(subject.value)
             death, at_rest = constant or death, constant is None
-        death, at_rest = self._limit_before(subject.value, death, at_rest)
+        death, at_rest = self._flat_before(subject.value, death, at_rest)
         outer = death
         death, slopes = _innermost(death, self.slopes)
         if death.killer is None or death.use is None:
@@ -180,6 +186,7 @@ class Amounts(Generic[V, C]):
             (lambda zero, now: now.verdict is Verdict.SATURATED and zero.asked, self._add_origin),
             (lambda zero, now: now.verdict is Verdict.CANCELLED and zero.use.beside, self._excuse_structure),
             (lambda zero, now: now.verdict is Verdict.NOT_SELECTED and bool(zero.before), self._excuse_last),
+            (lambda zero, now: now.verdict is Verdict.DEAD_RELU and zero.is_partial, self._find_flat_reader),
             (lambda zero, now: now.verdict is Verdict.TIMES_ZERO, self._name_factor),
             (lambda zero, now: now.finding and zero.at_rest and now.verdict.has(Aspect.AT_REST), self._excuse_minimum),
             # The line to look at, where it is not the operator's.
@@ -203,6 +210,19 @@ class Amounts(Generic[V, C]):
     def _add_origin(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Add the line where inputs became so large that the operator is flat there."""
         return now.add(self.sizes.far_out(zero.death))
+
+    def _find_flat_reader(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
+        """Find what is saturated behind a relu where the relu lets gradients through."""
+        reader = find_flat_reader(zero.use, zero.slopes)
+        if reader is None:
+            return now
+        call, said = reader
+        said = f"{said}; gradients come through it only where {zero.use.type} before it gives 0"
+        cause = self._reasons.flow.call_line(call)
+        saturated = Verdict.SATURATED
+        return replace(
+            now, verdict=saturated, label=saturated.text, said=said, cause=cause, advice=advice(saturated)
+        )
 
     def _excuse_structure(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Excuse a zero that comes of how the model is built."""
@@ -320,21 +340,28 @@ class Amounts(Generic[V, C]):
         return Death(use.factor, at, use, (*way, use.call))
 
     @cached_property
-    def _limits(self) -> Nearest[V, C, Use[V, C]]:
-        """The uses by operators that give one limit for all that they read, whether or not a gradient arrives."""
+    def _flat_uses(self) -> Nearest[V, C, Use[V, C]]:
+        """The uses by operators that are flat near all that they read, whether or not a gradient arrives."""
 
-        def find_limit(value: V) -> Use[V, C] | None:
-            return next((u for u in self.slopes.uses.get(value, ()) if u.at_limit is not None), None)
+        def find_flat(value: V) -> Use[V, C] | None:
+            return next((u for u in self.slopes.uses.get(value, ()) if u.flat is not None), None)
 
-        return Nearest(self.slopes.uses, find_limit)
+        return Nearest(self.slopes.uses, find_flat)
 
-    def _limit_before(self, value: V, death: Death[V, C], at_rest: bool) -> tuple[Death[V, C], bool]:
-        """Return *death*, or of what is flat the limit of a clip before it; and whether that is at rest."""
-        nearest = self._limits.find(value) if _is_flat(death) else None
+    def _flat_before(self, value: V, death: Death[V, C], at_rest: bool) -> tuple[Death[V, C], bool]:
+        """Return *death*, or the flat operator before it on the way; and whether that is at rest.
+
+        What a flat operator gives is often the cause of the zero further on: values that a cast made 0, or that a clip
+        put where a relu is dead.
+        """
+        nearest = self._flat_uses.find(value)
         if nearest is None:
             return death, at_rest
         use, at, way = nearest
-        return Death(use.at_limit, at, use, (*way, use.call)), False
+        before = death.way if death.use is None else death.way[:-1]
+        if not _is_flat(death) and use.call not in before:
+            return death, at_rest
+        return Death(use.flat, at, use, (*way, use.call)), False
 
     def _path(self, subject: TensorSubject[V], death: Death[V, C]) -> tuple[str, ...]:
         """From the loss to *subject*, with the place where its gradient becomes zero."""

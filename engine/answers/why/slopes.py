@@ -28,8 +28,8 @@ from .reasons import C, Reasons, V
 from .scene import ZeroScene
 from .verdicts import Verdict
 from .zeros import (
+    CONSTANT_NEARBY,
     FACTORS,
-    LIMITS,
     PRODUCTS,
     SHARES,
     Killer,
@@ -59,7 +59,7 @@ class Use(Generic[V, C]):
         inside: of a call that runs a block: the reasons and slopes of the block, and what made the part zero there.
         parts: of a call that runs a block, for values that were asked for: the uses in the block, one for each call.
         factor: what multiplies by zero here, whether or not a gradient arrives.
-        at_limit: what gives its limit for all that it reads, whether or not a gradient arrives.
+        flat: what gives zeros whatever arrives: a clip far out of its range, steps, a cast to integers.
         zero: the value that is zero, where it is one that the call reads.
         rule: where the user's program says what the gradient of the call is, if it does.
         beside: whether the call gives another operand a gradient that is not zero, of more elements than this one.
@@ -78,7 +78,7 @@ class Use(Generic[V, C]):
     inside: Blame[V, C] | None = None
     parts: tuple[Use[V, C], ...] = ()
     factor: Killer | None = None
-    at_limit: Killer | None = None
+    flat: Killer | None = None
     zero: V | None = None
     rule: Location = NOWHERE
     beside: bool = False
@@ -272,7 +272,7 @@ class Slopes(Generic[V, C]):
             inside,
             parts,
             factor,
-            look.limit(i, level),
+            look.find_flat(i, level),
             zero,
             now.rule,
             empty=level is not None and not level.elements,
@@ -444,12 +444,12 @@ class _Look(Generic[V, C]):
             return None
         return zero_factor(self._scene(i, 0.0, True))
 
-    def limit(self, i: int, level: Level | None) -> Killer | None:
-        """Return the cause of a zero where a clip gives its limit for all that it reads, by far."""
-        if self.now.type not in LIMITS or level is None or level.largest:
+    def find_flat(self, i: int, level: Level | None) -> Killer | None:
+        """Return the cause of a zero that other values near these would get as well, whatever arrives."""
+        if self.now.type not in CONSTANT_NEARBY or level is None or level.largest:
             return None
         cause = killer(self._scene(i))
-        return cause if cause.verdict is Verdict.CLIPPED and cause.certain else None
+        return cause if cause.certain else None
 
     def _scene(self, i: int, strongest: float | None = None, given: bool | None = None) -> ZeroScene:
         now = self.now

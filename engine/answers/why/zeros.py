@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.records import dataclass
+from ...core.spec import dtype as dtype_of
 from ...core.vocabulary import title
 from .advice import advise
 from .scene import NORMS, ZeroScene, first_of, normalises_one
@@ -205,7 +206,7 @@ def _explain_saturation(scene: ZeroScene) -> Killer:
     out = out if np.size(out) else None
     facts = [] if out is None else [f"outputs {_range(out)}"]
     facts += [] if low is None else [f"inputs in [{low:.3g}, {high:.3g}]"]
-    flat = None if out is None else _FLAT.get(scene.type)
+    flat = None if out is None else FLAT_OUTPUTS.get(scene.type)
     facts += [] if flat is None or out is None else [f"{_percent(flat(out)):.3g} % of the outputs saturated"]
     whole = flat is not None and out is not None and np.size(out) >= _SEVERAL and bool(flat(out).all())
     return Killer(Verdict.SATURATED, f"{scene.type} is flat there: {', '.join(facts)}".rstrip(": "), certain=whole)
@@ -216,7 +217,7 @@ def _has_one_share(scene: ZeroScene, out: Any) -> bool:
     return scene.type in SHARES and out is not None and bool(out.ndim) and out.shape[axis] == 1
 
 
-_FLAT: dict[str, Callable[[Any], Any]] = {
+FLAT_OUTPUTS: dict[str, Callable[[Any], Any]] = {
     "tanh": lambda out: np.abs(out) == 1,
     **dict.fromkeys(("sigmoid", "softmax"), lambda out: (out == 0) | (out == 1)),
 }
@@ -260,7 +261,7 @@ def _product(scene: ZeroScene) -> Killer:
 
 
 def _scale(scene: ZeroScene) -> Killer:
-    return Killer(Verdict.TIMES_ZERO, "the factor of scale is 0")
+    return Killer(Verdict.TIMES_ZERO, "the factor of scale is 0", certain=not float(scene.attrs.get("scale", 1.0)))
 
 
 def _dropout(scene: ZeroScene) -> Killer:
@@ -307,7 +308,9 @@ def _explain_draws(scene: ZeroScene) -> Killer:
 
 
 def _cast(scene: ZeroScene) -> Killer:
-    return Killer(Verdict.INTEGER, "cast to integers: what arrives is rounded to 0")
+    source = scene.attrs.get("in_dtype")
+    whole = source is not None and dtype_of(source).numpy.kind in "iu"
+    return Killer(Verdict.INTEGER, "cast to integers: what arrives is rounded to 0", certain=whole)
 
 
 def _other(scene: ZeroScene) -> Killer:
@@ -333,8 +336,14 @@ FIXED = JOINS | _names("slice strided_slice split unstack unbind")
 _BRANCHES = {"select_input": Killer(Verdict.PRUNED, "the result of another branch was taken")}
 
 
-LIMITS = _names("clip brelu")
+_LIMITS = _names("clip brelu")
 """Operators that give a limit for what is beyond it."""
+
+_STEPS = _names("floor ceil round sign trunc elementwise_heaviside")
+"""Operators that are constant between their steps."""
+
+CONSTANT_NEARBY = _LIMITS | _STEPS | _names("cast scale relu tanh sigmoid")
+"""Operators that can be flat at all values near those that they read, whatever arrives."""
 
 SHARES = _names("softmax log_softmax softmax_with_cross_entropy")
 """Operators whose results share what there is along an axis."""
@@ -370,7 +379,7 @@ _KINDS: dict[str, Callable[[ZeroScene], Killer]] = {
     **dict.fromkeys(NORMS, _explain_norm),
     **dict.fromkeys(PRODUCTS, _product),
     **dict.fromkeys(SELECTS | JOINS | _CHOICES, _explain_selection),
-    **dict.fromkeys(_names("floor ceil round sign trunc elementwise_heaviside argsort"), _steps),
+    **dict.fromkeys(_STEPS | {"argsort"}, _steps),
     "scale": _scale,
     "dropout": _dropout,
     "cast": _cast,
