@@ -163,14 +163,15 @@ def probe_pass(run: Timeline, recorder: Recorder, model: Model) -> Iterator[Fact
 def find_facts(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
     """Yield the facts that a recorded pass shows by itself.
 
-    Predictions that all meet all targets, probabilities where scores belong, operators that can come to a singular
-    point, reshapes that stand for a transpose, and units that are flat.
+    Predictions that all meet all targets, probabilities where scores belong, distributions along different axes,
+    operators that can come to a singular point, reshapes that stand for a transpose, and units that are flat.
 
     Args:
         learned: the numbers of the parameters.
     """
     yield from predictions.find_pairs(run, learned)
     yield from scores.find_squashed(run, learned)
+    yield from scores.find_crossed_axes(run, learned)
     yield from hazards.hazards(run, learned)
     yield from find_swapped_axes(run, learned)
     for units in find_saturated(run, learned, _MOST_FLAT):

@@ -266,7 +266,7 @@ def _rowwise(run: Timeline, moving: set[int], data: set[int]) -> list[int]:
 
 def _inputs(run: Timeline, outputs: Iterable[int], moving: set[int], data: set[int]) -> list[int]:
     """The data that operators read beside what depends on parameters, on the way to *outputs*."""
-    wanted, still = set(outputs), data - moving - _masks(run)
+    wanted, still = set(outputs), data - moving - _masks(run) - _inner_gradients(run)
     found: dict[int, None] = {}
     rows = {shape[0] for n in outputs if (shape := _shape(run, n))}
     for entry in reversed(run.entries):
@@ -276,6 +276,18 @@ def _inputs(run: Timeline, outputs: Iterable[int], moving: set[int], data: set[i
         given = [n for n in entry.inputs if n in still and _size(run, n) > 1]
         found.update((_skip_layout(run, n, rows), None) for n in given)
     return sorted(found)
+
+
+def _inner_gradients(run: Timeline) -> set[int]:
+    """Return what a recorded backward pass computed whose gradients the loss is computed from: nobody gave it."""
+    forward = [entry for entry in run.entries if not entry.backward]
+    lines = {entry.loc for entry in forward if entry.type in _OF_GRADIENTS or entry.type.endswith(_GRADIENT)}
+    return {n for entry in forward if lines and entry.loc in lines for n in entry.made}
+
+
+_OF_GRADIENTS = frozenset({"expand_like", "sum_to"})
+_GRADIENT = ("_grad", "_backward")
+"""Operators, and endings of the names of some, that recorded backward passes alone call."""
 
 
 def _masks(run: Timeline) -> set[int]:

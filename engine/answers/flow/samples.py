@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,7 @@ def find_mixing(probe: Probe, rng: np.random.Generator, unchecked: list[str]) ->
             meeting, axes = alone, {i: axis}
             break
     changes, row, other, pairs = meeting
-    yield _fact(probe, axes, changes, row, other, pairs)
+    yield _fact(probe, axes, outputs, changes, row, other, pairs)
 
 
 def _lie_along_second_axes(
@@ -170,13 +170,15 @@ def _are_pairs(difference: Array, row: int) -> bool:
 def _fact(
     probe: Probe,
     axes: Mapping[int, int],
+    outputs: Iterable[int],
     changes: list[dict[int, Array]],
     row: int,
     other: int,
     pairs: bool,
 ) -> Fact:
     one, two = (probe.recording.spread(change) for change in changes)
-    place, how = _find_torn(one) or _name_meeting(one, two)
+    leading = upstream(probe.recording.timeline, [n for i in outputs if (n := probe.recording.outputs[i]) is not None])
+    place, how = _find_torn(one) or _name_meeting(one, two, leading)
     doubt = _PAIRS if pairs else _find_doubt(probe, axes, row, changes[0], place)
     where = "" if place is None else f" through {place.type}"
     said = [how] if how else []
@@ -325,13 +327,18 @@ def _changes_only(row: int, difference: list[Array]) -> bool:
     return any_differs(outputs) and all(_others(d, row) is None for d in outputs)
 
 
-def _name_meeting(one: Spread, two: Spread) -> tuple[Entry | None, str]:
-    """The first operator that makes an element which depends on both samples, from operands that do not."""
-    for entry in one.entries:
+def _name_meeting(one: Spread, two: Spread, leading: Set[int]) -> tuple[Entry | None, str]:
+    """The first operator that makes an element which depends on both samples, from operands that do not.
+
+    Args:
+        leading: the values that lead to the outputs with a row for each sample: in a loss behind these all meet.
+    """
+    entries = [entry for entry in one.entries if not leading.isdisjoint(entry.made)]
+    for entry in entries:
         if _overlap(entry.made, one, two) and not _overlap(entry.inputs, one, two):
             return entry, f"{entry.name} is the first to make an element that depends on two samples"
     # Neighbours of a sparse graph: no element reads both samples, and rows meet all the same.
-    for entry in one.entries:
+    for entry in entries:
         if _most_rows(one, entry.made) > 1 >= _most_rows(one, entry.inputs):
             return entry, f"{entry.name} is the first to lead from one sample to others"
     return None, ""

@@ -148,11 +148,75 @@ _LOOKS = {
 }
 
 
-def _maker(run: Timeline, number: int) -> Entry | None:
-    """The operator that made numbers, behind those that only move them."""
+def find_crossed_axes(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
+    """Yield where a loss compares two distributions that sum to 1 along different axes, one for each line.
+
+    Args:
+        learned: the numbers of the parameters.
+    """
+    seen, moving = set[object](), None
+    for entry in run.entries:
+        if entry.backward or entry.type not in _COMPARING_SHARES:
+            continue
+        makers = [_maker(run, n, _IN_PLACE) for n in entry.inputs]
+        if entry.type == _OF_SCORES:
+            makers.append(entry)
+        sides = [(made, axis) for made in makers if made is not None and (axis := _shares_along(run, made))]
+        if len(sides) != 2 or sides[0][0].type == sides[1][0].type or sides[0][1] == sides[1][1]:
+            continue
+        moving = downstream(run, learned) if moving is None else moving
+        if moving.isdisjoint(entry.inputs):
+            continue
+        wrong, other = sides if sides[0][1] == _FIRST else sides[::-1]
+        if wrong[1] == _FIRST and wrong[0].loc[:1] not in seen:
+            seen.add(wrong[0].loc[:1])
+            yield _cross(run, entry, wrong[0], other)
+
+
+def _cross(run: Timeline, entry: Entry, wrong: Entry, other: tuple[Entry, tuple[int, int]]) -> Fact:
+    made, (axis, _) = other
+    said = (
+        f"{entry.type} at {source.short(entry.loc)} compares it with what {made.type} made along axis {axis}, "
+        f"{source.short(made.loc)}",
+    )
+    return Fact(
+        FactKind.MIXED,
+        run.values[wrong.made[0]].name,
+        f"{wrong.type} shares what there is among the samples, along axis 0, and not among the classes",
+        wrong.loc,
+        said=said,
+        advice=f"axis={axis}, as the other side of the loss has it",
+    )
+
+
+def _shares_along(run: Timeline, entry: Entry) -> tuple[int, int] | None:
+    """Return along which of how many axes the results of a softmax sum to 1; None of any other operator."""
+    if entry.type not in _SHARING:
+        return None
+    attrs = getattr(entry.binding, "attrs", None) or getattr(entry.origin, "attrs", None) or {}
+    dims = np.ndim(run.store.get(entry.made[0]))
+    axis = int(attrs.get("axis", attrs.get("dim", -1)))
+    return (axis % dims, dims) if dims > 1 else None
+
+
+_OF_SCORES = "softmax_with_cross_entropy"
+_SHARING = frozenset({"softmax", "log_softmax", _OF_SCORES})
+_COMPARING_SHARES = frozenset({"kldiv_loss", "elementwise_mul", _OF_SCORES})
+_FIRST = (0, 2)
+"""The first of two axes, along which samples lie."""
+_IN_PLACE = frozenset({"cast", "assign", "scale", "clone"})
+"""Operators that leave each number where it is."""
+
+
+def _maker(run: Timeline, number: int, through: Collection[str] = _MOVING) -> Entry | None:
+    """The operator that made numbers, behind those that only move them.
+
+    Args:
+        through: the types of the operators that are passed over.
+    """
     while (maker := run.values[number].maker) != NOBODY:
         entry = run.entries[maker]
-        if entry.type not in _MOVING or not entry.inputs:
+        if entry.type not in through or not entry.inputs:
             return entry
         number = entry.inputs[0]
     return None

@@ -20,7 +20,9 @@ Shape = tuple[int, ...]
 
 
 def find_swapped_axes(run: Timeline, learned: Collection[int]) -> Iterator[Fact]:
-    """Yield the reshapes of values that learn whose result has the same sizes in another order, one for each line.
+    """Yield the reshapes of computed values whose result has the same sizes in another order, one for each line.
+
+    Data that somebody gave may lie in any order before it is given a shape.
 
     Args:
         learned: the numbers of the parameters.
@@ -29,8 +31,9 @@ def find_swapped_axes(run: Timeline, learned: Collection[int]) -> Iterator[Fact]
     moving, readers = (downstream(run, learned), find_readers(run)) if swapped else (set[int](), {})
     seen = set[object]()
     for entry, shapes in swapped:
-        place, learns = entry.loc[:1], entry.inputs[0] in moving
-        if learns and place not in seen and not _is_meant(run, entry, shapes, readers):
+        place, number = entry.loc[:1], entry.inputs[0]
+        has_axes = number in moving or _is_laid_out(run, number)
+        if has_axes and place not in seen and not _is_meant(run, entry, shapes, readers):
             seen.add(place)
             yield _fact(run, entry, *shapes)
 
@@ -53,6 +56,12 @@ def _find_swap(run: Timeline, entry: Entry) -> tuple[Shape, Shape] | None:
 
 def _long_axes(shape: Shape) -> Shape:
     return tuple([size for size in shape if size > 1])
+
+
+def _is_laid_out(run: Timeline, number: int) -> bool:
+    """Return whether the operator that made a value gave its axes a meaning, as ``one_hot`` does."""
+    maker = run.values[number].maker
+    return maker != NOBODY and run.entries[maker].type in _LAYING_OUT
 
 
 def _is_meant(run: Timeline, entry: Entry, shapes: tuple[Shape, Shape], readers: Mapping[int, Sequence[Entry]]) -> bool:
@@ -86,6 +95,7 @@ _FAR = 16
 
 _TRANSPOSING = frozenset(("transpose2", "transpose", "permute", "t"))
 _MOVING = _TRANSPOSING | {"dropout", "cast", "contiguous", "clone", "assign"}
+_LAYING_OUT = frozenset(("one_hot_v2", "one_hot", "lookup_table_v2", "embedding", "transpose2", "permute"))
 _PADDING = frozenset(("pad", "pad3d", "concat", "cat", "constant_pad_nd"))
 
 
