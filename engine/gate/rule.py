@@ -182,8 +182,10 @@ def _find_flat(evidence: Evidence, code: str) -> Iterator[Hit]:
         for flat in [f for f in verdicts.flat if f.verdict.row.rule == code]:
             others = named.get(flat.location[:1], [])
             if not any(a.verdict is flat.verdict or not flat.explains_zeros for a in others):
-                message = f"all that gradients give back to {flat.name} is 0: {flat.label}"
-                said = (flat.said, "what it is computed from learns by other ways alone", *loss_note(loss))
+                what = "rounded" if flat.is_rounded else "0"
+                message = f"all that gradients give back to {flat.name} is {what}: {flat.label}"
+                ways = () if flat.is_rounded else ("what it is computed from learns by other ways alone",)
+                said = (flat.said, *ways, *loss_note(loss))
                 numbers = {"elements": flat.elements}
                 yield Hit(
                     *("", message, flat.location, (), said, flat.advice), severity=Severity.WARNING, numbers=numbers

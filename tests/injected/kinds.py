@@ -428,7 +428,7 @@ KINDS: Sequence[Kind] = (
         notes=("GT112",),
         says="integer|whole numbers",
     ),
-    Kind("compared", "cut", FLAT, rewritten('(({}) > 0).astype("float32")')),
+    Kind("compared", "cut", (*FLAT, *PART), rewritten('(({}) > 0).astype("float32")'), notes=("GT112",)),
     Kind(
         "argmax",
         "cut",
@@ -513,7 +513,8 @@ KINDS: Sequence[Kind] = (
     Kind("huge_scores", "loss", ("GT704", "GT203", *ZERO), argument(("cross_entropy",), 0, "({}) * 1e4")),
     Kind("softmax_over_batch", "flow", ("GT601",), softmax_axis),
     Kind("reshape_for_transpose", "flow", ("GT606", "GT601", "GT602", "GT603"), reshaped),
-    Kind("centred_over_batch", "flow", ("GT601",), rewritten("({}) - ({}).mean(axis=0, keepdim=True)")),
+    # Of a loss, or of a term of it, nothing is left but a gradient whose parts cancel.
+    Kind("centred_over_batch", "flow", ("GT601", *ZERO), rewritten("({}) - ({}).mean(axis=0, keepdim=True)")),
     Kind(
         "mask_one_step_off",
         "flow",

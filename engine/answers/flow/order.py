@@ -24,6 +24,8 @@ from .predictions import downstream
 from .probe import Probe
 from .sizes import measure
 
+_PRODUCTS = frozenset(("matmul_v2", "matmul", "bmm", "mm", "mul", "einsum"))
+
 LARGE = 1e3
 """A number below minus this hides what it is added to before a softmax."""
 
@@ -132,14 +134,21 @@ def _fact(
 
 
 def find_meeting(spread: Spread, steps: int, step: int) -> Entry | None:
-    """Return the first operator with a result per step, and not per pair of steps, that differs before *step*."""
+    """Return the first operator with a result per step that differs before *step*.
+
+    A product with a result per pair of steps differs so where it does for two earlier ones: a score is of its own two
+    steps alone.
+    """
     for entry in spread.entries:
         for number in entry.made:
             mask = spread.masks.get(number)
             if mask is None:
                 continue
             axes = [a for a, size in enumerate(mask.shape) if size == steps]
-            if len(axes) == 1 and np.moveaxis(mask, axes[0], 0)[:step].any():
+            places = tuple(range(len(axes)))
+            before = (slice(step),) * len(axes)
+            counts = len(axes) == 1 or (len(axes) == 2 and entry.type in _PRODUCTS)
+            if counts and np.moveaxis(mask, axes, places)[before].any():
                 return entry
     return None
 

@@ -175,16 +175,14 @@ def find_crossed_axes(run: Timeline, learned: Collection[int]) -> Iterator[Fact]
 
 def _cross(run: Timeline, entry: Entry, wrong: Entry, other: tuple[Entry, tuple[int, int]]) -> Fact:
     made, (axis, _) = other
-    said = (
-        f"{entry.type} at {source.short(entry.loc)} compares it with what {made.type} made along axis {axis}, "
-        f"{source.short(made.loc)}",
-    )
+    at = source.short(entry.loc)
+    said = f"{entry.type} at {at} compares it with what {made.type} made along axis {axis}, {source.short(made.loc)}"
     return Fact(
         FactKind.MIXED,
         run.values[wrong.made[0]].name,
         f"{wrong.type} shares what there is among the samples, along axis 0, and not among the classes",
         wrong.loc,
-        said=said,
+        said=(said,),
         advice=f"axis={axis}, as the other side of the loss has it",
     )
 
@@ -194,9 +192,10 @@ def _shares_along(run: Timeline, entry: Entry) -> tuple[int, int] | None:
     if entry.type not in _SHARING:
         return None
     attrs = getattr(entry.binding, "attrs", None) or getattr(entry.origin, "attrs", None) or {}
-    dims = np.ndim(run.store.get(entry.made[0]))
+    shape = np.shape(run.store.get(entry.made[0]))
     axis = int(attrs.get("axis", attrs.get("dim", -1)))
-    return (axis % dims, dims) if dims > 1 else None
+    # Numbers in one column are weights of samples.
+    return (axis % len(shape), len(shape)) if len(shape) > 1 and shape[-1] > 1 else None
 
 
 _OF_SCORES = "softmax_with_cross_entropy"

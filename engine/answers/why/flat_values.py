@@ -29,6 +29,7 @@ class FlatValue:
         verdict, label, said, advice: of the operator that gives the zeros.
         location: the line of that operator.
         elements: how many it has.
+        is_rounded: whether what it gets are no zeros, but whole numbers that something else was rounded to.
     """
 
     name: str
@@ -38,6 +39,7 @@ class FlatValue:
     advice: str
     location: Location
     elements: int
+    is_rounded: bool = False
 
     @property
     def explains_zeros(self) -> bool:
@@ -74,7 +76,7 @@ class FlatValues(Generic[V, C]):
         """Yield the values of which no use gives a gradient, each with the use that makes it zero for certain."""
         for value, uses in self._slopes.uses.items():
             cause = next((u for u in uses if _certain_killer(u) is not None), None)
-            if cause is not None and all(u.dead for u in uses):
+            if cause is not None and all(u.dead or u is cause for u in uses):
                 yield value, cause
 
     def _values_behind_trained(self) -> set[V]:
@@ -90,7 +92,8 @@ class FlatValues(Generic[V, C]):
         assert killer is not None
         elements = 0 if level is None else level.elements
         place = flow.made_at(value) if killer.verdict is Verdict.INTEGER else flow.call_line(use.call)
-        return FlatValue(flow.name(value), killer.verdict, killer.label, killer.said, killer.advice, place, elements)
+        words = killer.verdict, killer.label, killer.said, killer.advice
+        return FlatValue(flow.name(value), *words, place, elements, not use.dead)
 
 
 def _certain_killer(use: Use[V, C]) -> Killer | None:
@@ -102,7 +105,9 @@ def _certain_killer(use: Use[V, C]) -> Killer | None:
         return None
     if use.flat is not None and use.flat.verdict in _WHATEVER_ARRIVES:
         return use.flat
-    return use.killer if use.killer is not None and use.killer.certain else None
+    killer = use.killer
+    # A use or a term that is multiplied by 0 has a finding of its own.
+    return killer if killer is not None and killer.certain and killer.verdict is not Verdict.TIMES_ZERO else None
 
 
 _WHATEVER_ARRIVES = (Verdict.INTEGER, Verdict.NON_DIFFERENTIABLE)

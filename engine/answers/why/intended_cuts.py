@@ -195,19 +195,27 @@ class MeantCuts(Generic[V, C]):
         """Return whether a value is shifted or divided by a statistic of itself."""
         kind = self._reasons.flow.call_type(call)
         others = [v for v in read if v is not None and not same(v, constant)]
-        if kind not in _MEETINGS or not others or not all(self._is_of(v, own) for v in others):
+        # What is shifted by a statistic of itself is itself, and not the square of its sum, say.
+        through = COPIES | LAYOUTS | {"scale"} if kind == "elementwise_sub" else None
+        if kind not in _MEETINGS or not others or not all(self._is_of(v, own, through) for v in others):
             return False
         types = set(self._types_between(constant))
         if kind == "elementwise_mul":
             return not types.isdisjoint(_DIVISIONS)
         return not types.isdisjoint(_REDUCTIONS)
 
-    def _is_of(self, value: V, own: set[V]) -> bool:
-        """Return whether a value is one of *own*, or was made of one without parameters that come in between."""
+    def _is_of(self, value: V, own: set[V], through: Collection[str] | None) -> bool:
+        """Return whether a value is one of *own*, or was made of one without parameters that come in between.
+
+        Args:
+            through: the operators that may come in between; any if None.
+        """
         for _ in range(4):
             if value in own:
                 return True
             made = self._makers.get(value)
+            if made is not None and through is not None and self._reasons.flow.call_type(made[0]) not in through:
+                return False
             values = [] if made is None else [v for v in made[1] if v is not None and v in self._reasons.reached]
             if len(values) != 1:
                 return False

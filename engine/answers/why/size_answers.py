@@ -220,9 +220,7 @@ class Amounts(Generic[V, C]):
         said = f"{said}; gradients come through it only where {zero.use.type} before it gives 0"
         cause = self._reasons.flow.call_line(call)
         saturated = Verdict.SATURATED
-        return replace(
-            now, verdict=saturated, label=saturated.text, said=said, cause=cause, advice=advice(saturated)
-        )
+        return replace(now, verdict=saturated, label=saturated.text, said=said, cause=cause, advice=advice(saturated))
 
     def _excuse_structure(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Excuse a zero that comes of how the model is built."""

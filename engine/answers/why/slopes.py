@@ -445,11 +445,16 @@ class _Look(Generic[V, C]):
         return zero_factor(self._scene(i, 0.0, True))
 
     def find_flat(self, i: int, level: Level | None) -> Killer | None:
-        """Return the cause of a zero that other values near these would get as well, whatever arrives."""
-        if self.now.type not in CONSTANT_NEARBY or level is None or level.largest:
+        """Return the cause of a zero that other values near these would get as well, whatever arrives.
+
+        A cast to integers is flat, and gives what it rounds to whole numbers.
+        """
+        if self.now.type not in CONSTANT_NEARBY or level is None or (level.largest and self.now.type != "cast"):
             return None
         cause = killer(self._scene(i))
-        return cause if cause.certain else None
+        if not cause.certain:
+            return None
+        return replace(cause, said=cause.said.replace("0", "whole numbers")) if level.largest else cause
 
     def _scene(self, i: int, strongest: float | None = None, given: bool | None = None) -> ZeroScene:
         now = self.now

@@ -26,6 +26,9 @@ loss.backward()
 FLAT = {
     "sign": ("GT104", "h = h + paddle.sign(h * 2)"),
     "round": ("GT104", "h = h + paddle.round(h * 2)"),
+    "integers": ("GT104", 'h = h + (h * 0.1).astype("int32").astype("float32")'),
+    "integers of a term": ("GT104", 'extra = ((h * 0.01).astype("int64").astype("float32") ** 2).mean()'),
+    "integers that round": ("GT104", 'extra = 4.5 * h.abs().mean().astype("int32").astype("float32")'),
     "floor of a term": ("GT104", "extra = paddle.floor((h**2).mean())"),
     "relu": ("GT206", "h = h + F.relu(h - 1e3)"),
     "tanh": ("GT206", "h = h + paddle.tanh(h * 1e9)"),
@@ -43,6 +46,7 @@ SILENT = {
     "a ratio that is clipped": "extra = paddle.clip(paddle.exp(h.mean()) + 0.5, 0.8, 1.2)",
     "free bits far off": "extra = paddle.clip(h.abs().mean() * 1e-3, min=3.0)",
     "free bits": "extra = paddle.clip((h**2).mean(), min=5.0)",
+    "a mask of integers": 'h = h * (h > 0).astype("int32").astype("float32")',
     "of data": "h = h * paddle.round(x.mean(-1, keepdim=True) * 4)",
     "for logging": "kept = paddle.round(h).mean()",
 }
