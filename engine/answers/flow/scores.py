@@ -154,26 +154,35 @@ def find_crossed_axes(run: Timeline, learned: Collection[int]) -> Iterator[Fact]
     Args:
         learned: the numbers of the parameters.
     """
-    seen, moving = set[object](), None
-    for entry in run.entries:
-        if entry.backward or entry.type not in _COMPARING_SHARES:
-            continue
-        makers = [_maker(run, n, _IN_PLACE) for n in entry.inputs]
-        if entry.type == _OF_SCORES:
-            makers.append(entry)
-        sides = [(made, axis) for made in makers if made is not None and (axis := _shares_along(run, made))]
-        if len(sides) != 2 or sides[0][0].type == sides[1][0].type or sides[0][1] == sides[1][1]:
-            continue
-        moving = downstream(run, learned) if moving is None else moving
-        if moving.isdisjoint(entry.inputs):
-            continue
-        wrong, other = sides if sides[0][1] == _FIRST else sides[::-1]
-        if wrong[1] == _FIRST and wrong[0].loc[:1] not in seen:
-            seen.add(wrong[0].loc[:1])
-            yield _cross(run, entry, wrong[0], other)
+    crossed = [(e, sides) for e in run.entries if not e.backward and (sides := _find_sides(run, e))]
+    moving = downstream(run, learned) if crossed else set[int]()
+    seen = set[object]()
+    for entry, (wrong, other) in crossed:
+        place = wrong.loc[:1]
+        if place not in seen and not moving.isdisjoint(entry.inputs):
+            seen.add(place)
+            yield _cross(run, entry, wrong, other)
 
 
-def _cross(run: Timeline, entry: Entry, wrong: Entry, other: tuple[Entry, tuple[int, int]]) -> Fact:
+_Side = tuple[Entry, tuple[int, int]]
+"""An operator whose results sum to 1, along which of how many axes."""
+
+
+def _find_sides(run: Timeline, entry: Entry) -> tuple[Entry, _Side] | None:
+    """Return the two sides that a loss compares, first the one that sums to 1 along the samples; None of any other."""
+    if entry.type not in _COMPARING_SHARES:
+        return None
+    makers = [_maker(run, n, _IN_PLACE) for n in entry.inputs]
+    if entry.type == _OF_SCORES:
+        makers.append(entry)
+    sides = [(made, axis) for made in makers if made is not None and (axis := _shares_along(run, made))]
+    if len(sides) != 2 or sides[0][0].type == sides[1][0].type or sides[0][1] == sides[1][1]:
+        return None
+    wrong, other = sides if sides[0][1] == _FIRST else sides[::-1]
+    return (wrong[0], other) if wrong[1] == _FIRST else None
+
+
+def _cross(run: Timeline, entry: Entry, wrong: Entry, other: _Side) -> Fact:
     made, (axis, _) = other
     at = source.short(entry.loc)
     said = f"{entry.type} at {at} compares it with what {made.type} made along axis {axis}, {source.short(made.loc)}"

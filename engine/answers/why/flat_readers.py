@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from .intended_cuts import COPIES, LAYOUTS
+from .levels import dense
 from .reasons import C, V
 from .slopes import Slopes, Use
 from .zeros import FLAT_OUTPUTS
@@ -48,5 +49,5 @@ def _flat_share(reader: Use[V, C], slopes: Slopes[V, C]) -> float:
     """Return which share of what a call gives is at its limit."""
     made = next((slopes.made[w] for w in reader.onto if w in slopes.made), None)
     outputs = {} if made is None else made.inside()[1]
-    out = next((a for a in outputs.values() if a is not None and getattr(a, "size", 0)), None)
-    return 0.0 if out is None else float(FLAT_OUTPUTS[reader.type](out).mean())
+    out = next((dense(a) for a in outputs.values() if a is not None and not isinstance(a, (list, tuple))), None)
+    return 0.0 if out is None or not out.size else float(FLAT_OUTPUTS[reader.type](out).mean())

@@ -16,7 +16,7 @@ from ...core.records import dataclass
 from ...core.source import Location
 from .reasons import C, Reasons, V
 from .slopes import Slopes, Use
-from .verdicts import Verdict
+from .verdicts import Aspect, Verdict
 from .zeros import Killer
 
 
@@ -43,8 +43,8 @@ class FlatValue:
 
     @property
     def explains_zeros(self) -> bool:
-        """Whether the operator gives zeros whatever arrives, so that no other cause at its line comes first."""
-        return self.verdict in _WHATEVER_ARRIVES
+        """True where the operator gives zeros whatever arrives, so that no other cause at its line comes first."""
+        return self.verdict.has(Aspect.FLAT_BY_KIND)
 
 
 class FlatValues(Generic[V, C]):
@@ -103,12 +103,8 @@ def _certain_killer(use: Use[V, C]) -> Killer | None:
     """
     if use.level is None:
         return None
-    if use.flat is not None and use.flat.verdict in _WHATEVER_ARRIVES:
+    if use.flat is not None and use.flat.verdict.has(Aspect.FLAT_BY_KIND):
         return use.flat
     killer = use.killer
     # A use or a term that is multiplied by 0 has a finding of its own.
     return killer if killer is not None and killer.certain and killer.verdict is not Verdict.TIMES_ZERO else None
-
-
-_WHATEVER_ARRIVES = (Verdict.INTEGER, Verdict.NON_DIFFERENTIABLE)
-"""Verdicts on operators that are flat by what they are, and not by the values of one step."""

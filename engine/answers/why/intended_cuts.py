@@ -247,7 +247,13 @@ class MeantCuts(Generic[V, C]):
             return kind in _DIFFERENCES or read[0] is None or not same(read[0], constant)
         if kind == "elementwise_sub":
             return self._is_read_by(written, _DISTANCES) or any(map(self._is_squared, written))
-        if kind not in ("elementwise_mul", "elementwise_div") or not self._ends_in_loss(written):
+        return kind in ("elementwise_mul", "elementwise_div") and self._weighs(kind, read, written, constant)
+
+    def _weighs(self, kind: str, read: Sequence[V | None], written: Sequence[V], constant: V) -> bool:
+        """Return whether a constant is the weight of a term, or one side of an inner product."""
+        if kind == "elementwise_div" and read[0] is not None and same(read[0], constant):
+            return False  # a weight divides, and what is divided is measured
+        if not self._ends_in_loss(written):
             return False
         is_inner = kind == "elementwise_mul" and self._is_read_by(written, _INNER)
         return is_inner or not _REDUCTIONS.isdisjoint(self._types_between(constant))

@@ -53,7 +53,7 @@ class _Zero(Generic[V, C]):
 
     @property
     def is_partial(self) -> bool:
-        """Whether a share of the elements that is not all of them is the cause."""
+        """True where a share of the elements that is not all of them is the cause."""
         return self.killer.share is not None and self.killer.share < 100.0
 
 
@@ -186,7 +186,7 @@ class Amounts(Generic[V, C]):
             (lambda zero, now: now.verdict is Verdict.SATURATED and zero.asked, self._add_origin),
             (lambda zero, now: now.verdict is Verdict.CANCELLED and zero.use.beside, self._excuse_structure),
             (lambda zero, now: now.verdict is Verdict.NOT_SELECTED and bool(zero.before), self._excuse_last),
-            (lambda zero, now: now.verdict is Verdict.DEAD_RELU and zero.is_partial, self._find_flat_reader),
+            (lambda zero, now: zero.is_partial, self._find_flat_reader),
             (lambda zero, now: now.verdict is Verdict.TIMES_ZERO, self._name_factor),
             (lambda zero, now: now.finding and zero.at_rest and now.verdict.has(Aspect.AT_REST), self._excuse_minimum),
             # The line to look at, where it is not the operator's.

@@ -53,6 +53,8 @@ class Aspect(enum.Flag):
 
     FLAT = enum.auto()
     """An operator is flat where the values are."""
+    FLAT_BY_KIND = enum.auto()
+    """An operator is flat whatever the values are."""
     UNSEEN = enum.auto()
     """Nobody listened: the graph alone says it, and the cause is not in it."""
 
@@ -196,7 +198,7 @@ class Verdict(enum.Enum):
         rule="GT104",
         short="no gradient",
         unrecorded="NO_RULE",
-        aspects=Aspect.BY_OPERATOR | Aspect.INHERITED,
+        aspects=Aspect.BY_OPERATOR | Aspect.INHERITED | Aspect.FLAT_BY_KIND,
     )
     ARGUMENT = VerdictRow(
         "an argument that gets no gradient",
@@ -212,6 +214,7 @@ class Verdict(enum.Enum):
         rule="GT104",
         advice=Advice("keep floating-point numbers on the path", ("integers",)),
         unrecorded="INTEGERS",
+        aspects=Aspect.FLAT_BY_KIND,
     )
     NOT_RETAINED = VerdictRow(
         "non-leaf, not retained",
