@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..answers.flow.fact import FactKind
     from ..answers.stats import Line
     from ..answers.why.answers import Answer
-    from ..answers.why.flat_values import FlatValue
     from .evidence import Evidence
 
 Options = Mapping[str, float]
@@ -180,7 +179,9 @@ def _find_flat(evidence: Evidence, code: str) -> Iterator[Hit]:
         for flat in [f for f in verdicts.flat if f.verdict.row.rule == code]:
             others = named.get(flat.location[:1], [])
             if not any(a.verdict is flat.verdict or not flat.explains_zeros for a in others):
-                yield _flat_hit(flat, loss)
+                said, numbers = (*flat.explanation, *loss_note(loss)), {"elements": flat.elements}
+                place = flat.location
+                yield Hit("", flat.message, place, (), said, flat.advice, severity=Severity.WARNING, numbers=numbers)
 
 
 def _findings_by_line(evidence: Evidence) -> dict[Location, list[Answer]]:
@@ -190,15 +191,6 @@ def _findings_by_line(evidence: Evidence) -> dict[Location, list[Answer]]:
         for at in (answer.location, answer.cut_at):
             named.setdefault(at[:1], []).append(answer)
     return named
-
-
-def _flat_hit(flat: FlatValue, loss: str) -> Hit:
-    what = "rounded" if flat.is_rounded else "0"
-    message = f"all that gradients give back to {flat.name} is {what}: {flat.label}"
-    ways = () if flat.is_rounded else ("what it is computed from learns by other ways alone",)
-    said = (flat.said, *ways, *loss_note(loss))
-    numbers = {"elements": flat.elements}
-    return Hit("", message, flat.location, (), said, flat.advice, severity=Severity.WARNING, numbers=numbers)
 
 
 def answer_hit(answer: Answer, loss: str = "") -> Hit:

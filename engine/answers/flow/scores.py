@@ -175,7 +175,7 @@ def _find_sides(run: Timeline, entry: Entry) -> tuple[Entry, _Side] | None:
     makers = [_maker(run, n, _IN_PLACE) for n in entry.inputs]
     if entry.type == _OF_SCORES:
         makers.append(entry)
-    sides = [(made, axis) for made in makers if made is not None and (axis := _shares_along(run, made))]
+    sides = [(made, axis) for made in filter(None, makers) if (axis := _shares_along(run, made))]
     if len(sides) != 2 or sides[0][0].type == sides[1][0].type or sides[0][1] == sides[1][1]:
         return None
     wrong, other = sides if sides[0][1] == _FIRST else sides[::-1]

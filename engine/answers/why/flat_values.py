@@ -42,6 +42,16 @@ class FlatValue:
     is_rounded: bool = False
 
     @property
+    def message(self) -> str:
+        """The finding in one sentence."""
+        return f"all that gradients give back to {self.name} is {'rounded' if self.is_rounded else '0'}: {self.label}"
+
+    @property
+    def explanation(self) -> tuple[str, ...]:
+        """Sentences that say more."""
+        return (self.said,) if self.is_rounded else (self.said, "what it is computed from learns by other ways alone")
+
+    @property
     def explains_zeros(self) -> bool:
         """True where the operator gives zeros whatever arrives, so that no other cause at its line comes first."""
         return self.verdict.has(Aspect.FLAT_BY_KIND)
