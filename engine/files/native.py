@@ -246,6 +246,7 @@ def is_busy() -> bool:
     return _Process.busy
 
 
+@functools.cache
 def _address(name: str) -> int:
     """The address of what stands in the place of a function."""
     if name not in _Process.callbacks:

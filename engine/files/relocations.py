@@ -136,7 +136,7 @@ def _library_slots(base: int, parts: Iterable[tuple[int, int, int]], names: Coll
             pairs = (ctypes.c_uint64 * (size // 8)).from_address(base + address)
             tags = dict(zip(pairs[::2], pairs[1::2], strict=False))
         elif kind == _LOADED_ONCE:
-            closed = range(_page(base + address), _page(base + address + size))
+            closed = range((base + address) & _PAGE, (base + address + size) & _PAGE)
     if not {_SYMBOLS, _STRINGS} <= tags.keys():
         return {}
     # The loader has made addresses of these; where it has not, they are counted from the library's beginning.
@@ -165,27 +165,30 @@ def _library_slots(base: int, parts: Iterable[tuple[int, int, int]], names: Coll
             for offset, begin in zip(listed["offset"].tolist(), begins, strict=True)
             if words[begin] in names
         }
-    _closed.update(page for page in map(_page, told) if page in closed)
+    _closed.update(page for at in told if (page := at & _PAGE) in closed)
     return told
 
 
-def _page(address: int) -> int:
-    return address - address % mmap.PAGESIZE
+_PAGE: Final = -mmap.PAGESIZE
+"""What an address and it have in common is the address of the page."""
+
+_entry = functools.cache(ctypes.c_uint64.from_address)
+"""An entry in memory, by its address: each is read and written thousands of times."""
 
 
 def read(addresses: Iterable[int]) -> dict[int, int]:
     """Return what stands in entries."""
-    return {at: ctypes.c_uint64.from_address(at).value for at in addresses}
+    return {at: _entry(at).value for at in addresses}
 
 
 def write(values: Mapping[int, int]) -> None:
     """Write into entries; pages that are closed to writing are closed again."""
     protect = c_library().mprotect
     protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    pages = {page for page in map(_page, values) if page in _closed}
+    pages = {page for at in values if (page := at & _PAGE) in _closed}
     opened = {page for page in pages if not protect(page, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE)}
     for at, value in values.items():
-        if _page(at) in opened or _page(at) not in _closed:
-            ctypes.c_uint64.from_address(at).value = value
+        if (page := at & _PAGE) in opened or page not in _closed:
+            _entry(at).value = value
     for page in opened:
         protect(page, mmap.PAGESIZE, mmap.PROT_READ)

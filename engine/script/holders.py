@@ -20,6 +20,9 @@ from .script_state import Loaded
 _OURS: Final = ("gradtool.", "paddle.")
 """Beginnings of the names under which gradtool's modules are imported."""
 
+_foreign: dict[str, ModuleType] = {}
+"""Installed modules and gradtool's, which are never the user's, by the names under which they were seen."""
+
 
 def ways(left: Loaded, values: Mapping[str, Any], meant: PassCall | None) -> Iterator[tuple[str, str, AnyTensor]]:
     """Function, path from a name in it, and tensor, for every tensor that is held by a name; each tensor once.
@@ -67,16 +70,14 @@ def _users_modules(left: Loaded) -> list[str]:
     folder = os.path.dirname(file)
     made_in = {place[0] for place in (source.file_and_line(birth.loc) for birth in left.births) if place}
     beside = folder + os.sep
-    files = {  # thousands of modules where a large library is loaded, and hundreds of gradtool's, which take longest
-        name: module.__dict__.get("__file__") if type(module) is ModuleType else field(module, "__file__")
-        for name, module in list(sys.modules.items())
-        if not name.startswith(_OURS)
-    }
-    return sorted(
-        name
-        for name, own in files.items()
-        if type(own) is str
-        and own != file
-        and (own in made_in or (folder and own.startswith(beside)))
-        and is_users(name)
-    )
+    names = []
+    # Thousands of modules where a large library is loaded: those that were seen before cost one look into a table.
+    for name, module in list(sys.modules.items()):
+        if _foreign.get(name) is module:
+            continue
+        own = field(module, "__file__")
+        if name.startswith(_OURS) or (type(own) is str and not is_users(name)):
+            _foreign[name] = module
+        elif type(own) is str and own != file and (own in made_in or (folder and own.startswith(beside))):
+            names.append(name)
+    return sorted(names)

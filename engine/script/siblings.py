@@ -31,37 +31,47 @@ def apart(folder: str, installed: Sequence[str], never: Collection[str]) -> Iter
     importlib.invalidate_caches()  # a file may have been written since its folder was looked through
     before = dict(sys.modules)
     beside = {top for top in _names_in_common(folder).difference(never) if _stands_in(top, folder, installed)}
-    hidden = [name for name in before if name.partition(".")[0] in beside]
+    hidden = [name for name in before if name.partition(".")[0] in beside] if beside else []
     for name in hidden:
         del sys.modules[name]
     try:
         yield
     finally:
-        others = {os.path.abspath(p) for p in installed} - {folder}
-        paths = {os.path.abspath(p) for p in sys.path}
-        fresh = [n for n, module in sys.modules.items() if before.get(n) is not module]
-        tops = {n.partition(".")[0]: n for n in reversed(fresh)}
-        # A package without a file of its own looks its folders up in those around it: all of them are still there.
-        own = {
-            top
-            for top, name in tops.items()
-            if top not in never and _is_own(sys.modules.get(top, sys.modules[name]), folder, paths, others)
-        }
-        for name in fresh:
-            if name.partition(".")[0] in own:
-                del sys.modules[name]
-                if name in before:
-                    sys.modules[name] = before[name]
+        _forget(folder, installed, never, before)
         sys.modules.update({name: before[name] for name in hidden})
 
 
+def _forget(folder: str, installed: Sequence[str], never: Collection[str], before: dict[str, ModuleType]) -> None:
+    """Take out the model's own modules; what stood under their names stands there again."""
+    if sys.modules == before:  # nothing was imported, as nearly always: one look at thousands of names
+        return
+    others = {os.path.abspath(p) for p in installed} - {folder}
+    paths = {os.path.abspath(p) for p in sys.path}
+    fresh = [n for n, module in sys.modules.items() if before.get(n) is not module]
+    tops = {n.partition(".")[0]: n for n in reversed(fresh)}
+    # A package without a file of its own looks its folders up in those around it: all of them are still there.
+    own = {
+        top
+        for top, name in tops.items()
+        if top not in never and _is_own(sys.modules.get(top, sys.modules[name]), folder, paths, others)
+    }
+    for name in fresh:
+        if name.partition(".")[0] in own:
+            del sys.modules[name]
+            if name in before:
+                sys.modules[name] = before[name]
+
+
 def _names_in_common(folder: str) -> set[str]:
-    """The first parts of the names of imported modules that something in the folder is called, too."""
+    """The first parts of the names of imported modules that something in the folder is called, too.
+
+    Where a module is imported, the packages that it is in are imported, too: no name needs to be taken apart.
+    """
     try:
         entries = os.listdir(folder)
     except OSError:
         return set()
-    return {entry.partition(".")[0] for entry in entries} & {name.partition(".")[0] for name in sys.modules}
+    return {entry.partition(".")[0] for entry in entries} & sys.modules.keys()
 
 
 def _stands_in(top: str, folder: str, installed: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ F = paddle.nn.functional
 XW = parameters(x=(3, 3), w=(3, 3))
 
 
-pytestmark = [pytest.mark.parametrize("order", [1, 2, 3]), pytest.mark.sampled(3, "order")]
+pytestmark = [pytest.mark.parametrize("order", [1, 2, 3]), pytest.mark.sampled(5, "order")]
 
 
 def flag(value: bool) -> np.ndarray:

@@ -94,7 +94,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("order", "seed"), sampled(CASES, str, 6, lambda case: str(case[0])))
+@pytest.mark.parametrize(("order", "seed"), sampled(CASES, str, 10, lambda case: str(case[0])))
 def test_programs_equal_plain_python(order: int, seed: int) -> None:
     draw = np.random.default_rng(seed)
     check(

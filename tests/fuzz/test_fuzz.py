@@ -20,7 +20,7 @@ def limits() -> Iterator[None]:
         yield
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", hunting.KINDS)
 def test_nothing_but_the_one_error(kind: str) -> None:
     """No other exception, no exit code 70, no hang, memory within its bound, and outputs that are well-formed."""

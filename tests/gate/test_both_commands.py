@@ -45,7 +45,7 @@ def found_by_the_bare_command(subject: Subject) -> list[Finding]:
     return list(report.results)
 
 
-@pytest.mark.parametrize("script", sampled(SCRIPTS, _name, 60, lambda file: file.parent.name), ids=_name)
+@pytest.mark.parametrize("script", sampled(SCRIPTS, _name, 120, lambda file: file.parent.name), ids=_name)
 def test_the_findings_of_both_commands_are_the_same(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(script.parent)
     words = header(script).get("arguments", "").split() if script.suffix == ".py" else []

@@ -50,7 +50,7 @@ def test_the_rules_are_the_folder() -> None:
     assert len({r.name for r in RULES.values()}) == len(RULES)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("code", RULES)
 def test_the_wrong_example_has_the_finding(code: str, tmp_path: Path) -> None:
     rule = RULES[code]
@@ -59,7 +59,7 @@ def test_the_wrong_example_has_the_finding(code: str, tmp_path: Path) -> None:
     assert all(f.severity.reaches(rule.severity) and f.rule == rule.name for f in results if f.code == code)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("code", RULES)
 def test_the_right_example_has_none(code: str, tmp_path: Path) -> None:
     results = found(tmp_path / "right.py", RULES[code], RULES[code].right)

@@ -67,7 +67,7 @@ SAFE = {
 """Right forms, which nothing is said of."""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", models(), ids=lambda path: path.stem)
 def test_a_script_that_ends_in_nan_is_warned_of(model):
     found = warnings(model)

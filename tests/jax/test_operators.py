@@ -14,7 +14,7 @@ from tests.jax.refused import compare_refusals
 from tests.jax.refusing import REFUSING
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("op", [pytest.param(op, id=op.type) for op in operators()])
 def test_operator(op: OpDef) -> None:
     failures = [error for _, error in differences(op)]

@@ -55,7 +55,7 @@ NUMBERS = len(_bits("float32").begins) + 1
 """How many elements are of each power of ten: the longest of what is told of an array."""
 
 
-@pytest.mark.sampled(2, "question")
+@pytest.mark.sampled(4, "question")
 @pytest.mark.parametrize(
     ("build", "question", "largest"),
     [

@@ -29,7 +29,7 @@ def dynamic() -> Iterator[None]:
     gradtool.paddle.enable_static()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [name for name in names() if name not in KNOWN])
 def test_no_derivative_is_a_wrong_number(name: str) -> None:
     found = []

@@ -190,7 +190,7 @@ def hiding(case: Case) -> Iterator[Finding]:
             continue  # what stands between the ends of a list is like them
         slot = probe.slots[path[0]]
         every = list(spots(array, 3 if array.size <= 16 else 2))
-        for n, at in enumerate(sampled(every, lambda at, path=path: f"{path} {at}", one_in=24)):
+        for n, at in enumerate(sampled(every, lambda at, path=path: f"{path} {at}", one_in=48)):
             lost = with_element(start.operands, path, at, np.nan)
             near, far = followers(probe, (start, generic), path, at)
             for parts in (probe.parts(lost), probe.parts(lost, defined=True), probe.parts(lost, to="float32")):

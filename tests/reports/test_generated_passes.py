@@ -11,7 +11,7 @@ from gradtool.engine.request.request import Request
 
 from .generated import COUNT, LEAVES, RUNS, drawn
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def table_of(model, **more):

@@ -45,7 +45,7 @@ def beside(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
     return file
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("beside", BROKEN, ids=name, indirect=True)
 def test_the_cause_the_line_and_the_affected_are_said(gradtool: Run, beside: Path) -> None:
     expected = header(beside)
@@ -57,14 +57,14 @@ def test_the_cause_the_line_and_the_affected_are_said(gradtool: Run, beside: Pat
         assert tensor in done.out
 
 
-@pytest.mark.parametrize("beside", sampled(BROKEN, lambda f: f"blindly {name(f)}", 6), ids=name, indirect=True)
+@pytest.mark.parametrize("beside", sampled(BROKEN, lambda f: f"blindly {name(f)}", 10), ids=name, indirect=True)
 def test_whoever_asks_blindly_is_led_to_the_cause(gradtool: Run, beside: Path) -> None:
     line = header(beside)["line"]
     told = (asked(gradtool, command, beside) for command in ("why", "nan", "stats", "backward"))
     assert any(line in done.out + done.err for done in told)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("beside", CORRECT, ids=name, indirect=True)
 def test_nothing_is_found_in_what_is_right(gradtool: Run, beside: Path) -> None:
     for command in sampled(("why", "nan"), lambda command: f"{command} {name(beside)}", one_in=2):

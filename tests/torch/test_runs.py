@@ -11,13 +11,13 @@ from .answers import CORPUS, RUNS, answered, expected, judged, names, rules_expe
 pytestmark = pytest.mark.usefixtures("no_rule_raises")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", names())
 def test_what_is_wrong_is_found(name):
     assert answered(RUNS / f"{name}.torchrun") == expected(CORPUS / f"{name}.py")
 
 
-@pytest.mark.parametrize("name", sampled(judged(), lambda name: f"gate {name}", one_in=6))
+@pytest.mark.parametrize("name", sampled(judged(), lambda name: f"gate {name}", one_in=10))
 def test_the_gate_finds_it_and_nothing_else(name):
     assert rules_found(RUNS / f"{name}.torchrun") == rules_expected(CORPUS / f"{name}.py")
 

@@ -46,7 +46,7 @@ ELSEWHERE = {
 """Operators in no call, as their types are not the user's to mix."""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("call", CALLS)
 def test_types_of_a_call(call: str) -> None:
     taken = sampled(
@@ -60,7 +60,7 @@ def test_types_of_a_call(call: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("call", CALLS)
 def test_a_static_program_declares_and_gives_the_same(call: str) -> None:
     wrong = []

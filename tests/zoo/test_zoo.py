@@ -38,7 +38,7 @@ def test_the_loss_and_every_gradient_are_paddles(name: str) -> None:
         assert _differing(computed["gradients"][label], gradients, precision) == {}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_answer_and_find_nothing_wrong(gradtool: Run, name: str) -> None:
     file = str(file_of(name))
