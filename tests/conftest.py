@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import gc
+import json
 import os
 import random
 import sys
@@ -42,7 +44,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what a run of tests can be asked for."""
     group = parser.getgroup("gradtool")
     group.addoption("--whole", action="store_true", help="take all cases of generated campaigns, not a sample")
-    group.addoption("--random-order", metavar="SEED", type=int, help="shuffle modules, and the tests of each")
+    group.addoption(
+        "--random-order", metavar="SEED", type=int, help="shuffle modules, some in two parts, and their tests"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -83,12 +87,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def shuffled(items: list[pytest.Item], draw: random.Random) -> list[pytest.Item]:
-    """Return the items with modules shuffled, and the tests inside of each: a module's fixtures are made once."""
+    """Return the items with modules shuffled, and the tests inside of each; half of the modules in two parts.
+
+    Another module runs between the parts, as where a worker takes tests from the other one: fixtures of a module are
+    made a second time in the same process.
+    """
     modules = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
     draw.shuffle(modules)
+    ordered: list[pytest.Item] = []
+    rest: list[pytest.Item] = []
     for tests in modules:
         draw.shuffle(tests)
-    return [test for tests in modules for test in tests]
+        end = draw.randrange(1, len(tests)) if len(tests) > 1 and draw.random() < 0.5 else len(tests)
+        ordered += [*tests[:end], *rest]
+        rest = tests[end:]
+    return ordered + rest
 
 
 def pytest_collection(session: pytest.Session) -> None:
@@ -101,6 +114,17 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000)  # as commands have it, see cli/main.py
     gc.enable()
     gc.freeze()
+    if "jsonschema" in sys.modules:
+        _check_schemas_once()
+
+
+def _check_schemas_once() -> None:
+    """Check each schema against that of schemas once: it takes longer than most answers that are held to it."""
+    from jsonschema import Draft202012Validator
+
+    check = Draft202012Validator.check_schema
+    checked = functools.cache(lambda text: check(json.loads(text)))
+    setattr(Draft202012Validator, "check_schema", staticmethod(lambda schema: checked(json.dumps(schema))))  # noqa: B010
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -1,4 +1,4 @@
-"""A repository of a hundred small models, with a configuration, waivers and a baseline: what a gate has before it.
+"""A repository of sixty small models, with a configuration, waivers and a baseline: what a gate has before it.
 
 ``python -m tests.repository`` writes what ``gradtool check`` says of it into ``tests/cli/golden/repository``.
 """
@@ -94,7 +94,7 @@ code = encoder(paddle.rand([8, 4]))
 """
 
 KINDS: Final = {
-    "right": (56, WHOLE),
+    "right": (16, WHOLE),
     "waived": (8, CUT.replace("\n", "  # gradtool: ignore[detached] the encoder is trained elsewhere\n")),
     "shared": (6, "from layers import cut\n\ncode = cut(encoder(paddle.rand([8, 4])))\n"),
     "known": (8, CUT),
@@ -111,7 +111,7 @@ KINDS: Final = {
 
 
 def write(folder: Path) -> None:
-    """Write the repository: 98 files that say that they are models, and one that is configured twice."""
+    """Write the repository: 58 files that say that they are models, and one that is configured twice."""
     number = 0
     for kind, (count, middle) in KINDS.items():
         (folder / kind).mkdir(parents=True)

@@ -171,7 +171,7 @@ def child():
     for _ in range(3):
         (value,) = exe.run(feed=feed, fetch_list=[y])
         assert value.tobytes() == expected.tobytes()
-for _ in range(20):
+for _ in range(8):
     if os.fork() == 0:
         try:
             child()
@@ -180,7 +180,7 @@ for _ in range(20):
             os._exit(1)
         os._exit(0)
 ended = 0
-while ended < 20:
+while ended < 8:
     pid, status = os.waitpid(-1, os.WNOHANG)
     if pid:
         ended += 1
@@ -193,7 +193,7 @@ print(sorted({f.suffix for f in user_cache.folder("numba").iterdir()}))
 """
 
 
-def test_twenty_processes_at_once_share_a_cache_that_is_deleted_meanwhile(tmp_path: Path) -> None:
+def test_eight_processes_at_once_share_a_cache_that_is_deleted_meanwhile(tmp_path: Path) -> None:
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROCESSES], capture_output=True, text=True, timeout=120, env=environment
