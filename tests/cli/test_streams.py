@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +34,8 @@ ON_MODEL = {
 }
 
 DRIVER = """\
-import json, os, sys
+import json, os, sys, warnings
+warnings.simplefilter("ignore")
 import gradtool.viz.debugger.from_models, gradtool.viz.report.from_python, gradtool.viz.picture
 from gradtool.cli.main import main
 os.chdir(sys.argv[2])
@@ -82,9 +82,8 @@ TAKEN = sampled([(c, r) for c in every() for r in FOR_ALL], str, one_in=8, famil
 def ends(folder: Path, lines: Sequence[list[str]], redirect: list[list[object]]) -> tuple[list[int], str]:
     """Exit codes of commands with such streams, and what they said on stderr."""
     work = json.dumps([[line, redirect] for line in lines])
-    words = [sys.executable, "-W", "ignore", "-c", DRIVER, work, str(folder)]
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=buffered)
+    done = processes.run([sys.executable, "-c", DRIVER, work, str(folder)], env=buffered)
     assert done.returncode == 0, done.stderr
     codes: list[int] = json.loads(done.stdout)
     return codes, (folder / "said").read_text()
