@@ -69,10 +69,14 @@ def test_the_first_gradients_are_those_of_static_mode(sample: Load) -> None:
         np.testing.assert_array_equal(p.grad.numpy(), gradient)
 
 
-def test_a_fresh_net_reads_digits(sample: Load) -> None:
-    history, accuracy = sample("eager_digits").train()
-    assert history[-1] < 0.2 * history[0]
-    assert accuracy > 0.8
+def test_a_fresh_net_reads_digits() -> None:
+    done = processes.run([sys.executable, str(SAMPLES / "eager_digits.py")], check=True)
+    assert done.stderr == ""
+    *epochs, last = done.stdout.splitlines()
+    losses = [float(line.split()[-1]) for line in epochs]
+    assert losses[-1] < 0.2 * losses[0]
+    assert last.startswith("accuracy on 297 digits")
+    assert float(last.split()[-1].rstrip("%")) > 80
 
 
 def test_the_critic_stays_gentle_as_in_static_mode(sample: Load) -> None:
@@ -91,7 +95,6 @@ def test_the_critic_stays_gentle_as_in_static_mode(sample: Load) -> None:
 @pytest.mark.parametrize(
     ("name", "last"),
     [
-        ("eager_digits", "accuracy"),
         ("eager_gradient_penalty", "step 199"),
         ("eager_spirals", "accuracy"),
     ],

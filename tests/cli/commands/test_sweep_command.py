@@ -65,7 +65,7 @@ def test_the_smallest_part_of_the_first_bad_batch(gradtool: Run, models: Path) -
 
 def test_json_has_its_schema_and_every_point(gradtool: Run, models: Path) -> None:
     for words in (
-        ["stats", "eager.py", "static.py", "--rows", "data.npz:8,16", "--seeds", "0..1"],
+        ["stats", "eager.py", "static.py", "--rows", "data.npz:32,48", "--seeds", "0..1"],
         ["nan", "static.py", "--rows", "data.npz:48"],
     ):
         done = gradtool("sweep", *words, "--format", "json")
