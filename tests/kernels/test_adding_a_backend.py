@@ -285,6 +285,7 @@ OTHERWISE = {
     "engine/answers/why/of_journal.py": "a method of tensors",
     "engine/eager/exports.py": "a method of tensors",
     "engine/answers/training/validations.py": "a method of tensors",
+    "engine/recorders/recorded/tensor_player.py": "a method of tensors",
     "engine/files/pickles.py": "modules that pickles name",
     "engine/ir/variable.py": "a method of tensors",
     "viz/views/doctor.py": "remarks about backends, and a package",
