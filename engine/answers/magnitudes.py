@@ -17,6 +17,9 @@ SUBNORMAL = "subnormal"
 KINDS = (NAN, INF, OVERFLOW, SUBNORMAL)
 """Worst first."""
 
+LEAST_SHARE = 1e-4
+"""Of a gradient that is smaller, next to the weights, an ordinary learning rate leaves no digit of a float32 number."""
+
 
 def plain(value: Any) -> np.ndarray[Any, Any]:
     """The numbers of *value* as an array; of selected rows the rows alone, each once."""

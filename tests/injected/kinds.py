@@ -343,9 +343,19 @@ def argument(functions: Sequence[str], position: int, template: str) -> Sites:
             name = ast.unparse(node.func).rpartition(".")[2]
             if name in functions and len(node.args) > position and "." in ast.unparse(node.func):
                 edit = text.put(node.args[position], template)
-                yield Edit(edit.cuts, edit.line, range(node.lineno, (node.end_lineno or node.lineno) + 1))
+                lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+                yield Edit(edit.cuts, edit.line, [*lines, *lines_of_use(text, node)])
 
     return sites
+
+
+def lines_of_use(text: Text, node: ast.AST) -> list[int]:
+    """Return the lines that read what the statement around *node* keeps in ``self``: a layer, a buffer."""
+    whole = ast.unparse(inside(node, ast.stmt) or node)
+    kept = re.match(r"self\.(?:(\w+) = |register_buffer\(['\"](\w+)['\"])", whole)
+    name = (kept[1] or kept[2]) if kept else ""
+    read = (n for n in text.all(ast.Attribute) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+    return [n.lineno for n in read if n.attr == name]
 
 
 def called(pattern: str, replacement: str) -> Sites:

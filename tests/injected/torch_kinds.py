@@ -221,10 +221,16 @@ def lines_as(pattern: str, replacement: str) -> Sites:
         for number, line in enumerate(text.source.splitlines(keepends=True), 1):
             new, count = re.subn(pattern, replacement, line, count=1)
             if count and new != line:
-                yield Edit([(at, at + len(line), new)], number)
+                yield Edit([(at, at + len(line), new)], number, _uses(text, number))
             at += len(line)
 
     return sites
+
+
+def _uses(text: Text, line: int) -> list[int]:
+    """Return the lines that read what a statement on *line* keeps in ``self``."""
+    statements = (n for n in text.all(ast.stmt) if getattr(n, "lineno", 0) == line)
+    return [n for statement in statements for n in kinds.lines_of_use(text, statement)]
 
 
 def transposes(text: Text) -> Iterator[Edit]:
@@ -271,7 +277,12 @@ TORCH_KINDS: Sequence[Kind] = (
     ),
     cut("integer", rewritten("({}).int().float()", assignments), "integer|whole numbers|int"),
     Kind("compared", "cut", FLAT, rewritten("(({}) > 0).float()", assignments)),
-    Kind("argmax", "cut", CUT, rewritten("({}).argmax(-1, keepdim=True).float() + torch.zeros_like({})", assignments)),
+    Kind(
+        "argmax",
+        "cut",
+        (*CUT, "GT111"),
+        rewritten("({}).argmax(-1, keepdim=True).float() + torch.zeros_like({})", assignments),
+    ),
     Kind("zeros_like", "cut", (*CUT, *ZERO), rewritten("torch.zeros_like({})", assignments)),
     Kind("result_thrown_away", "cut", (*CUT, "GT113"), kinds.thrown_away),
     Kind("layer_bypassed", "cut", CUT, kinds.bypassed, anywhere=True),

@@ -23,10 +23,14 @@ def scripts() -> list[Path]:
     return sorted(FOLDER.glob("*.py"))
 
 
+_NOTE = re.compile(r"^ *\d+ +note +GT\d{3} | · note: ")
+"""A finding that is a note, as the bare command and as ``check`` write it."""
+
+
 def findings(outcome: Outcome) -> list[str]:
     """Return the lines of an answer that call something wrong: findings that are no notes, and errors."""
-    said = re.findall(r"^ *(?:error: .*|GT\d{3} .*)$", outcome.stdout + outcome.stderr, re.MULTILINE)
-    return [line.strip() for line in said if " note: " not in line and not re.match(r" *GT\d{3} note", line)]
+    said = re.findall(r"^ *(?:error: .*|(?:\d+ +\w+ +)?GT\d{3} .*)$", outcome.stdout + outcome.stderr, re.MULTILINE)
+    return [line.strip() for line in said if not _NOTE.search(line)]
 
 
 def main() -> int:

@@ -50,12 +50,14 @@ class Outcome:
         records: what the probe wrote, one for each time that the script ran.
         code: the exit code of the process; None of a run that took too long.
         seconds: CPU seconds of the run, without imports.
+        memory: the most that the process held, in KiB.
         files: what the script's folder held afterwards.
     """
 
     records: list[dict[str, Any]] = field(default_factory=list)
     code: int | None = None
     seconds: float = 0.0
+    memory: int = 0
     stdout: str = ""
     stderr: str = ""
     files: dict[str, str] = field(default_factory=dict)
@@ -118,7 +120,7 @@ class Runner:
         if not answer:
             raise RuntimeError(f"the process that runs {script.kind} scripts has ended")
         told = json.loads(answer)
-        outcome.code, outcome.seconds = told["code"], told["seconds"]
+        outcome.code, outcome.seconds, outcome.memory = told["code"], told["seconds"], told["memory"]
         outcome.stdout, outcome.stderr = (Path(path).read_text("utf-8", "replace") for path in paths)
 
     def _server(self, kind: str) -> subprocess.Popen[str]:

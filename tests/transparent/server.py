@@ -1,7 +1,7 @@
 """Run scripts in forks of one process that has imported everything: ``python -m tests.transparent.server KIND``.
 
-It reads jobs as lines of JSON and answers each with its exit code and CPU seconds. What of gradtool's
-a run has imported is imported here for the runs after it.
+It reads jobs as lines of JSON and answers each with its exit code, CPU seconds and memory. What of gradtool's
+a run has imported is imported here for the runs after it. ``TRANSPARENT_IMPORTS`` names modules to import before.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ from collections.abc import Collection
 from typing import Any
 
 
-def run_in_fork(job: dict[str, Any]) -> tuple[int | None, float]:
-    """Run a job in a fork; return its exit code, None where it took too long, and its CPU seconds."""
+def run_in_fork(job: dict[str, Any]) -> tuple[int | None, float, int]:
+    """Run a job in a fork.
+
+    Returns:
+        Its exit code, None where it took too long; its CPU seconds; the most memory that it held, in KiB.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     reading, writing = os.pipe()
@@ -37,16 +41,16 @@ def run_in_fork(job: dict[str, Any]) -> tuple[int | None, float]:
         _import_all(reading)
 
 
-def _end_of(child: int, seconds: float) -> tuple[int | None, float]:
+def _end_of(child: int, seconds: float) -> tuple[int | None, float, int]:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         ended, status, used = os.wait4(child, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+            return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss
         time.sleep(0.01)
     os.killpg(child, signal.SIGKILL)
     _, _, used = os.wait4(child, 0)
-    return None, used.ru_utime + used.ru_stime
+    return None, used.ru_utime + used.ru_stime, used.ru_maxrss
 
 
 _WITHOUT_EFFECT = ("gradtool.engine.", "gradtool.cli.", "gradtool.viz.")
@@ -166,6 +170,7 @@ def _prepare(kind: str) -> None:
     modules = ["numpy", *(["torch"] if "torch" in kind else [])]
     if kind != "plain-torch":
         modules += ["gradtool.cli.main", "gradtool.engine.loading.loader", "gradtool.paddle._dispatch"]
+    modules += os.environ.get("TRANSPARENT_IMPORTS", "").split()
     for module in modules:
         importlib.import_module(module)
 
@@ -175,8 +180,8 @@ def main() -> None:
     _prepare(sys.argv[1])
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
-        code, seconds = run_in_fork(json.loads(line))
-        answers.write(json.dumps({"code": code, "seconds": seconds}) + "\n")
+        code, seconds, memory = run_in_fork(json.loads(line))
+        answers.write(json.dumps({"code": code, "seconds": seconds, "memory": memory}) + "\n")
         answers.flush()
 
 

@@ -187,10 +187,17 @@ def find_padding(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
     A mask that hides one of several inputs is that one's: the others may be sequences of their own.
     """
     for m, mask in enumerate(probe.inputs):
-        for hidden in _find_hidden(mask.name, mask.array):
+        for hidden in _find_hidden(mask.name, mask.array) if not _hides_weights(probe, m) else ():
             rest = [i for i in _find_sequences(probe, hidden[0].shape) if i != m]
             if rest and all(_reaches(probe, i, m, places, rng) for i in rest for places in hidden):
                 yield from (_check_padding(probe, i, m, hidden[0], rng) for i in rest)
+
+
+def _hides_weights(probe: Probe, index: int) -> bool:
+    """Return whether a mask is only read together with parameters: what it hides is part of them, as in MADE."""
+    run, number = probe.recording.timeline, probe.recording.inputs[index]
+    readers = [e for e in run.entries if number in e.inputs and not e.backward]
+    return bool(readers) and all(any(run.values[n].role == "parameter" for n in e.inputs) for e in readers)
 
 
 def _find_sequences(probe: Probe, shape: tuple[int, ...]) -> Iterator[int]:

@@ -16,7 +16,7 @@ from ...core.errors import FixedError
 from ...core.records import dataclass
 from ...core.source import Location
 from ...runs.branch import Branch
-from ...runs.timeline import Entry, Timeline
+from ...runs.timeline import NOBODY, Entry, Timeline, is_made_up
 from .change_propagation import Array, Spread, upstream
 from .fact import Fact, FactKind
 from .perturb import alter, mask_at
@@ -191,6 +191,35 @@ def _find_masks_made(probe: Probe, steps: int) -> Iterator[TriangularMask]:
         if how is not None:
             loc = run.entries[value.maker].loc if value.maker >= 0 else probe.line_of(array)
             yield TriangularMask(f"there is {how}", loc, is_off(np.asarray(array)))
+
+
+def find_masks_behind(run: Timeline, number: int, result: int, steps: int) -> Iterator[tuple[str, Location]]:
+    """Yield the triangular masks of so many steps that a result is computed with: what each shows, and its line.
+
+    Args:
+        number: of the data that the masks hide.
+    """
+    depends = downstream(run, {number})
+    used = upstream(run, (result,))
+    behind = upstream(run, (n for n in _find_masks(run, depends) if n in used))
+    for mask in sorted(behind - depends):
+        value = run.values[mask]
+        array = run.store.get(mask) if value.role != "parameter" and mask in run.store else None
+        how = None if getattr(array, "shape", ())[-2:] != (steps, steps) else triangle(np.asarray(array))
+        if how is not None and value.maker != NOBODY:
+            yield f"there is {how}{_name_held(run, mask)}", run.entries[value.maker].loc
+            return
+
+
+def _name_held(run: Timeline, number: int) -> str:
+    """Return the words of what is held and that a mask is a part or a view of: ``, of net.bias``; empty of others."""
+    while run.values[number].maker != NOBODY:
+        read = run.entries[run.values[number].maker].inputs
+        if len(read) != 1:
+            return ""
+        number = read[0]
+    name = run.values[number].name
+    return "" if is_made_up(name) else f", of {name}"
 
 
 def _find_masks(run: Timeline, depends: set[int]) -> Iterator[int]:

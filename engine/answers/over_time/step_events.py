@@ -12,6 +12,7 @@ from typing import Any
 
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
+from ..magnitudes import LEAST_SHARE
 from .history import History, HistoryPoint, Track, TrainingStep
 
 NOT_FINITE, SPIKE, ZERO, UNMOVED = "not finite", "jump", "all zero", "unmoved"
@@ -226,10 +227,14 @@ def _searches(step: TrainingStep) -> bool:
 
 
 def _is_unmoved(point: HistoryPoint | None, step: TrainingStep) -> bool:
-    """Return whether an update changed nothing although there was a gradient and a learning rate."""
+    """Return whether an update changed nothing although there was a gradient and a learning rate.
+
+    A gradient that is tiny next to the weights is the reason itself, and no fault of updates.
+    """
     if point is None or point.update != 0 or not point.weight or point.gradient.all_zero:
         return False
-    return step.rate != 0 and not _searches(step)
+    arrived = point.gradient.norm / (point.changed or 1.0)
+    return step.rate != 0 and not _searches(step) and not arrived < LEAST_SHARE * point.weight
 
 
 def _find_unmoved(points: Sequence[HistoryPoint | None], track: Track, history: History) -> Seen | None:

@@ -13,7 +13,8 @@ from ...core.source import Location
 from ...view.graph import FORWARD
 from ..events import Begin, End, OpEvent
 
-_LOSS = "softmax_with_cross_entropy"
+_LOSSES = ("softmax_with_cross_entropy", "nll_loss")
+"""Operators that give a loss of classes; the second one where a logarithm of a softmax is what it reads."""
 _MOVING = ("elementwise_add", "reshape2", "transpose2", "cast", "flatten_contiguous_range", "unsqueeze2", "squeeze2")
 """Operators that do not make numbers large by themselves: what made what they read does."""
 
@@ -69,7 +70,7 @@ class FirstLossSeen:
             return
         if event.part != FORWARD:
             return
-        if event.type == _LOSS:
+        if event.type in _LOSSES:
             self.found, self._over = self._read(event), True
             self._makers.clear()
             return
@@ -78,11 +79,10 @@ class FirstLossSeen:
                 self._makers[identity(v.array)] = event
 
     def _read(self, event: OpEvent) -> FirstLoss | None:
-        slots = event.slots()
-        logits, loss = slots.get("Logits"), slots.get("Loss")
-        if logits is None or loss is None or self._are_pairs(logits):
+        told = self._scores(event)
+        if told is None or self._are_pairs(told[0]):
             return None
-        axis = int(event.attrs.get("axis", -1))
+        logits, axis, loss = told
         losses = np.asarray(loss, np.float64)
         counted = losses[losses != 0]  # what is ignored has none
         maker = self._maker(logits)
@@ -94,6 +94,22 @@ class FirstLossSeen:
             None if maker is None else (maker.type, maker.loc),
             () if maker is None else tuple(_largest(v.array) for v in maker.inputs if np.size(v.array)),
         )
+
+    def _scores(self, event: OpEvent) -> tuple[Any, int, Any] | None:
+        """Return the logits, the axis of their classes and the loss of each sample; None where they are not known."""
+        slots = event.slots()
+        if event.type != "nll_loss":
+            logits, loss = slots.get("Logits"), slots.get("Loss")
+            return None if logits is None or loss is None else (logits, int(event.attrs.get("axis", -1)), loss)
+        likelihoods, labels = slots.get("X"), slots.get("Label")
+        maker = self._makers.get(id(likelihoods))
+        logits = maker.slots().get("X") if maker is not None and maker.type == "log_softmax" else None
+        if logits is None or labels is None or likelihoods is None or np.shape(logits) != np.shape(likelihoods):
+            return None
+        labels = np.expand_dims(np.asarray(labels), 1)
+        counted = labels != event.attrs.get("ignore_index", -100)
+        picked = np.take_along_axis(np.asarray(likelihoods), np.where(counted, labels, 0), 1)
+        return logits, 1, np.where(counted, -picked, 0)
 
     def _are_pairs(self, logits: Any) -> bool:
         """Return whether samples are compared with samples.

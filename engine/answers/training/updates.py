@@ -264,7 +264,7 @@ def _note_push(still: Sequence[Tensor], held: Sequence[Tensor]) -> list[Tensor]:
     """Return which of the parameters that are *still* as they were have a gradient that is to move them.
 
     One whose own rate is 0 is to stay. A gradient that is rounding beside those of the others is none: that of a bias
-    before batch norm is, whatever the loss.
+    before batch norm is, whatever the loss. Where others move, one that is tiny next to its own weights is none either.
     """
     norms = {
         identity(t): _norm(t) for t in still if (getattr(t, "optimize_attr", None) or {}).get("learning_rate", 1.0) != 0
@@ -272,7 +272,14 @@ def _note_push(still: Sequence[Tensor], held: Sequence[Tensor]) -> list[Tensor]:
     if not any(norms.values()):
         return []
     largest = max(_norm(t) for t in held)
-    return [t for t in still if norms.get(identity(t), 0.0) > _ROUNDING * largest]
+    pushed = [t for t in still if norms.get(identity(t), 0.0) > _ROUNDING * largest]
+    if len(still) == len(held):
+        return pushed
+    return [
+        t
+        for t in pushed
+        if norms[identity(t)] > magnitudes.LEAST_SHARE * float(np.linalg.norm(magnitudes.wide(t.array)))
+    ]
 
 
 _ROUNDING = 1e-6

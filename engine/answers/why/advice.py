@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...core.vocabulary import say
+from ...core.vocabulary import say, title
 from .examples import Advice
 from .scene import ZeroScene, normalises_one
 from .verdicts import Verdict
@@ -90,7 +90,7 @@ CASES: tuple[tuple[Verdict, Callable[[ZeroScene], bool], Advice], ...] = (
             "an operator returns zeros",
         ),
     ),
-    (Verdict.TIMES_ZERO, lambda scene: scene.type == "dropout", _advice("a smaller p", "dropout of all")),
+    (Verdict.TIMES_ZERO, lambda scene: title(scene.type) == "dropout", _advice("a smaller p", "dropout of all")),
     (
         Verdict.TIMES_ZERO,
         lambda scene: scene.type == "scale",

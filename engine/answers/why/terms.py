@@ -12,6 +12,7 @@ from typing import Final, Generic
 
 from ...core.records import dataclass
 from ...core.source import Location
+from ...core.vocabulary import title
 from .reasons import C, Reason, Reasons, V
 from .slopes import Slopes, Use
 from .verdicts import Verdict
@@ -37,12 +38,14 @@ class LostTerm:
         verdict: what became of its gradient.
         location: the user's line that cuts it off.
         parameters: names of the trained parameters that it is computed from.
+        operator: what people call the operator that has no derivative; empty where another verdict holds.
     """
 
     name: str
     verdict: Verdict
     location: Location
     parameters: tuple[str, ...]
+    operator: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +164,16 @@ class Terms(Generic[V, C]):
         return False
 
     def _term(self, value: V) -> LostTerm:
-        verdict, location = self._end(value)
-        return LostTerm(self._name(value), verdict, location, tuple(self._parameters_behind(value)))
+        verdict, location, operator = self._end(value)
+        return LostTerm(self._name(value), verdict, location, tuple(self._parameters_behind(value)), operator)
 
-    def _end(self, value: V) -> tuple[Verdict, Location]:
-        """Return what became of the gradient of a term and where: at the first operator that stopped it."""
+    def _end(self, value: V) -> tuple[Verdict, Location, str]:
+        """Return what became of the gradient of a term, where, and by which operator: the first one that stopped it."""
         flow = self._reasons.flow
         while True:
             copy = None if value in self._maker else self._copy_of(value)
             if copy is not None:
-                return Verdict.DETACHED, copy.location
+                return Verdict.DETACHED, copy.location, ""
             cut = flow.stop(value)
             made = self._maker.get(value)
             held = [] if made is None else [v for v in made[1] if v is not None and v in self._holds]
@@ -181,9 +184,11 @@ class Terms(Generic[V, C]):
                 break
             value = held[0]
         cut = cut or self._reasons.cuts.get(value)
+        operator = "" if made is None else title(flow.call_type(made[0]))
         if cut is None:
-            return Verdict.NON_DIFFERENTIABLE, flow.made_at(value)
-        return cut.verdict, Reason(cut.verdict, value, flow, cut).location
+            return Verdict.NON_DIFFERENTIABLE, flow.made_at(value), operator
+        stopped = operator if cut.verdict is Verdict.NON_DIFFERENTIABLE else ""
+        return cut.verdict, Reason(cut.verdict, value, flow, cut).location, stopped
 
     def _is_passed_on(self, call: C, held: Collection[V]) -> bool:
         """Return whether what a call makes stops gradients because all that it reads does."""
@@ -200,7 +205,7 @@ class Terms(Generic[V, C]):
                 return name or flow.name(value)
             before = [v for v in made[1] if v is not None and v in self._holds]
             if len(before) != 1 or flow.call_type(made[0]) not in ("detach", "assign", "share_data", "cast"):
-                return flow.call_type(made[0])
+                return title(flow.call_type(made[0]))
             todo = before[0]
         return flow.name(value)
 

@@ -260,6 +260,13 @@ def _product(scene: ZeroScene) -> Killer:
     return Killer(Verdict.TIMES_ZERO, f"{scene.type} multiplies by 0 there")
 
 
+def _explain_mask(scene: ZeroScene) -> Killer:
+    """A product of two tensors, one of which may be what PyTorch's dropout keeps."""
+    if title(scene.type) == "dropout":
+        return Killer(Verdict.TIMES_ZERO, "dropout dropped everything")
+    return _product(scene)
+
+
 def _scale(scene: ZeroScene) -> Killer:
     return Killer(Verdict.TIMES_ZERO, "the factor of scale is 0", certain=not float(scene.attrs.get("scale", 1.0)))
 
@@ -378,6 +385,7 @@ _KINDS: dict[str, Callable[[ZeroScene], Killer]] = {
     **dict.fromkeys(_SATURATING, _explain_saturation),
     **dict.fromkeys(NORMS, _explain_norm),
     **dict.fromkeys(PRODUCTS, _product),
+    "elementwise_mul": _explain_mask,
     **dict.fromkeys(SELECTS | JOINS | _CHOICES, _explain_selection),
     **dict.fromkeys(_STEPS | {"argsort"}, _steps),
     "scale": _scale,

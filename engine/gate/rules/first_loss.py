@@ -45,7 +45,7 @@ RULE = Rule(
     ),
     severity=Severity.WARNING,
     look=_look,
-    options={"times": (4.0, "the first loss may be so many times the logarithm of the number of classes")},
+    options={"times": (8.0, "the first loss may be so many times the logarithm of the number of classes")},
     wrong="""\
 import paddle
 import paddle.nn.functional as F

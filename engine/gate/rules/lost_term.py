@@ -18,6 +18,7 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 
 def _hit(term: LostTerm, loss: str) -> Hit:
     message = f"the term {term.name} of the loss gives no gradient: {term.verdict.text}"
+    message += f", {term.operator}" if term.operator else ""
     said = f"it is computed from {fold_names(term.parameters)}, and to the training it is a constant"
     numbers = {"parameters": len(term.parameters)}
     return Hit(term.name, message, term.location, (), (said, *loss_note(loss)), numbers=numbers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 
 from ...answers.numbers import VANISHING
@@ -16,9 +18,10 @@ from ..rule import Hit, Rule, Thresholds, answer_hit, loss_note, worst
 def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
     # What is zero with a reason, a bias before batch norm say, is rounding and nothing that vanishes.
     zero = {answer.name for _, answer in evidence.answers if not answer.finding}
+    begun = min((_scale_size(line) for _, line in evidence.parameters), default=1.0)
 
     def size(line: Line) -> tuple[float, str] | None:
-        return None if line.name in zero else _size(line, options.options_for(line.name)["ratio"])
+        return None if line.name in zero else _size(line, options.options_for(line.name)["ratio"] * begun**2)
 
     small = list(worst(evidence, size))
     # One scale of 1 has no layer that stands still with it: how far it is to move is its own affair.
@@ -59,6 +62,23 @@ def _find_falls(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
             advice=advice(Verdict.VANISHED),
             numbers={"fall": 10**-course.decades, "factor": course.factor},
         )
+
+
+def _scale_size(line: Line) -> float:
+    """Return the size of a number of a trained scale that is near 0, as of layers that begin with none; 1 of others.
+
+    What is behind it gets little until it has grown, and it is multiplied twice where an attention is scaled, too.
+    """
+    is_scale = sum(n > 1 for n in line.shape) < 2 and line.gradient is not None and not _ADDED.search(line.name)
+    if not is_scale or not line.weight:
+        return 1.0
+    size = line.weight / math.sqrt(max(math.prod(line.shape), 1))
+    return size if size < _NEAR_ZERO else 1.0
+
+
+_NEAR_ZERO = 1e-3
+_ADDED = re.compile(r"bias|beta|shift|(^|[._])b(_\d+)?$")
+"""Names of parameters that are added, and begin at 0 for that."""
 
 
 def _size(line: Line, least: float) -> tuple[float, str] | None:

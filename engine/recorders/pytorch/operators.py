@@ -265,6 +265,7 @@ OPERATORS: Mapping[str, Row] = {
     "add": _binary("elementwise_add", lambda y: {"bias": y}),
     "sub": _binary("elementwise_sub", lambda y: {"bias": -y}),
     "mul": _binary("elementwise_mul", lambda y: {"scale": y}),
+    "mul_by_mask": _binary("elementwise_mul", lambda y: {"scale": y}),
     "div": _binary("elementwise_div", lambda y: {"scale": 1 / y if y else float("inf")}),
     "maximum": _binary("elementwise_max"),
     "minimum": _binary("elementwise_min"),

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import product
 from typing import Any
 
 import torch
@@ -120,6 +121,8 @@ def _rows(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
     yield function, "apply", classmethod(apply)
     yield modes.set_grad_enabled, "__init__", wrap_switch(recorder, modes.set_grad_enabled.__init__)
     yield modes.set_grad_enabled, "__exit__", wrap_exit(recorder, modes.set_grad_enabled.__exit__)
+    # what consists of several operators
+    yield from _dropout_rows(recorder)
     # transforms of functions: inside, tensors stand for others, and have neither elements nor nodes to tell of
     for module, name in _TRANSFORMS:
         yield module, name, _wrap_transform(recorder, getattr(module, name))
@@ -209,6 +212,28 @@ def _scale(scaler: Any) -> float | None:
 def _all_finite(scaler: Any, optimizer: Any) -> bool:
     found = scaler._per_optimizer_states[identity(optimizer)]["found_inf_per_device"]
     return not any(float(flag) for flag in found.values())
+
+
+_DROPOUTS = tuple(f"{kind}dropout{end}" for kind in ("", "alpha_", "feature_", "feature_alpha_") for end in ("", "_"))
+
+
+def _dropout_rows(recorder: TorchRecorder) -> Iterator[Row]:
+    for owner, name in product((torch, torch._VF), _DROPOUTS):
+        yield owner, name, _wrap_dropout(recorder, getattr(owner, name))
+
+
+def _wrap_dropout(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose operators are recorded as those of a dropout."""
+
+    @functools.wraps(original)
+    def dropout(*args: Any, **named: Any) -> Any:
+        before, recorder.drops = recorder.drops, True
+        try:
+            return original(*args, **named)
+        finally:
+            recorder.drops = before
+
+    return dropout
 
 
 def _wrap_requires_grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., None]:

@@ -69,6 +69,9 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         FrameworkRecorder.__init__(self, sink, spared)
         self._stepping = self._away = self._is_reading = False
         self._operators: dict[Any, FrameworkOperator] = {}
+        self._by_mask: dict[Any, FrameworkOperator] = {}
+        self.drops = False
+        """Whether a dropout of torch's runs now, which consists of several operators."""
         self.storages = Storages()
         self._hooks: dict[int, Any] = {}
         """By number of a node that is still there, what takes its hook off."""
@@ -222,9 +225,10 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
 
     def _compute(self, call: Relay, func: Any, args: Any, kwargs: Any) -> Any:
         """Compute one operator and note what it took and gave."""
-        operator = self._operators.get(func)
+        operators = self._by_mask if self.drops else self._operators
+        operator = operators.get(func)
         if operator is None:
-            operator = self._operators[func] = _operator(func)
+            operator = operators[func] = _operator(func, self.drops)
         if self.quiet or operator.aside:
             return self._carry_out(call, func, args, kwargs, operator)
         self.flush()
@@ -239,12 +243,12 @@ class TorchRecorder(TorchDispatchMode, FrameworkRecorder):  # type: ignore[misc]
         written = _find_written(operator, args, kwargs)
         self.note_writes(operator.name, written, args, site)
         plain = tuple([self.plain(v) for v in arguments])
-        shapes = [t.shape for t in written]
+        shapes = [_sizes(t) for t in written]
         enabled = torch.is_grad_enabled()
         start = perf_counter()
         result = self._carry_out(call, func, args, kwargs, operator)
         seconds = perf_counter() - start
-        if shapes != [t.shape for t in written]:
+        if shapes != [_sizes(t) for t in written]:
             operator = operator._replace(turns=True)
         # Some write several tensors at once, and return none of them.
         given = written if result is None else _tensors(result if isinstance(result, (tuple, list)) else (result,))
@@ -454,10 +458,21 @@ def _find_written(operator: FrameworkOperator, args: Sequence[Any], kwargs: Mapp
     return _tensors([args[i] if i < len(args) else named.get(operator.names[i]) for i in operator.written])
 
 
-def _operator(func: Any) -> FrameworkOperator:
+def _sizes(tensor: Any) -> tuple[int, ...] | None:
+    """Return the shape of a tensor; None of a nested one, which has none and does not change it."""
+    return None if tensor.is_nested else tensor.shape
+
+
+def _operator(func: Any, drops: bool) -> FrameworkOperator:
+    """Return what is known of an operator.
+
+    Args:
+        drops: whether it is part of a dropout.
+    """
     schema = func._schema
     arguments = schema.arguments
     name = schema.name.partition("::")[2]
+    name = _PARTS_OF_DROPOUT.get(name, name) if drops else name
     turns = torch.Tag.inplace_view in func.tags
     writes = [i for i, a in enumerate(arguments) if a.alias_info is not None and a.alias_info.is_write]
     written = () if turns else tuple(writes)
@@ -469,6 +484,9 @@ def _operator(func: Any) -> FrameworkOperator:
 
 _ASIDE = frozenset({"detach", "detach_", "_local_scalar_dense", "set_", "resize_"})
 """Operators of autograd's own, and what is told where it is asked for."""
+
+_PARTS_OF_DROPOUT = {"mul": "mul_by_mask", "mul_": "mul_by_mask_"}
+"""What is recorded in place of a dropout's operators that gradients go through."""
 
 _FRESH = frozenset({"lift", "lift_fresh", "lift_fresh_copy"})
 """Operators that hand out a tensor that torch has just made: nobody held what they read."""

@@ -106,7 +106,13 @@ def _takes_size(name: str, named: Mapping[str, Any]) -> bool:
     return name in _SIZES_ALONE or fills
 
 
-_TITLES = {"_to_copy": "to", "_unsafe_view": "view", "nll_loss_forward": "nll_loss", "nll_loss2d_forward": "nll_loss"}
+_TITLES = {
+    "_to_copy": "to",
+    "_unsafe_view": "view",
+    "nll_loss_forward": "nll_loss",
+    "nll_loss2d_forward": "nll_loss",
+    "mul_by_mask": "dropout",
+}
 
 
 def _title_in_torch(name: str) -> str:
