@@ -279,7 +279,7 @@ def capture_views(taker: Taker) -> Iterator[None]:
         _taker.reset(token)
 
 
-_MET: Final = {"unlike_paddle": ("differences", "recorded_differences"), "ran_otherwise": ("deviations", "entries")}
+_MET: Final = {"unlike_paddle": ("differences", "list_differences"), "ran_otherwise": ("deviations", "entries")}
 """By entry of JSON, the table of the engine and its function that gives the entries that a run has met."""
 
 

@@ -4,7 +4,7 @@
 folder; the nearest folder that has one counts, as ruff's does.
 
 ============  ===========================================================================================
-nodes.py      what may stand in a file: values, lists and tables, checked and described as a JSON schema
+shapes.py     what values may stand in a file, and what a message says of a wrong one
 options.py    the part that is made of the commands' options, read from click
 permitted.py  the class of each option: harmless, a path below the folder, or never from a file
 paths.py      paths in files: relative to the folder of the file, and below it

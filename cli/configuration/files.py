@@ -8,9 +8,9 @@ from typing import Any
 
 from gradtool.engine.core.command_errors import ConfigurationError
 from gradtool.engine.core.records import dataclass
+from gradtool.engine.files.schema import Path
 
 from . import PROJECT
-from .nodes import Path
 
 INSIDE = {PROJECT: ("tool", "gradtool")}
 """Files that hold other things as well, and under which keys ours stand."""

@@ -9,10 +9,10 @@ from typing import Final
 import click
 
 from gradtool.engine.core.records import dataclass
+from gradtool.engine.files.schema import ListSchema, Shape, ValueSchema
 
 from .. import commands
-from . import nodes, permitted
-from .nodes import ListNode, Node
+from . import permitted, shapes
 from .permitted import Class, Inside, Never
 
 _THEMSELVES: Final = frozenset({"config_file", "isolated", "help", "script"})
@@ -35,7 +35,7 @@ class OptionSetting:
 
     key: str
     name: str
-    node: Node
+    node: Shape
     use: Class
 
     @property
@@ -77,7 +77,7 @@ def _make_setting(command: str, option: click.Option) -> OptionSetting:
     return OptionSetting(
         long,
         option.name,
-        ListNode(node, _doc(option)) if option.multiple else node,
+        ListSchema(node, _doc(option)) if option.multiple else node,
         permitted.class_of(command, long),
     )
 
@@ -86,23 +86,23 @@ def _doc(option: click.Option) -> str:
     return (option.help or "").replace("; repeatable", "").replace("repeatable", "").strip()
 
 
-def _node(option: click.Option) -> nodes.ValueNode:
+def _node(option: click.Option) -> ValueSchema:
     doc, kind = _doc(option), option.type
     if option.count:
-        return nodes.whole(0, doc=doc)
+        return shapes.whole(0, doc=doc)
     if option.is_flag:
-        return nodes.switch(doc)
+        return shapes.switch(doc)
     if isinstance(kind, click.Choice) and option.name not in _ANY:
-        return nodes.one_of(tuple(str(c) for c in kind.choices), doc)
+        return shapes.one_of(tuple(str(c) for c in kind.choices), doc)
     if isinstance(kind, click.types.IntParamType):
-        return nodes.whole(getattr(kind, "min", None), getattr(kind, "max", None), doc)
+        return shapes.whole(getattr(kind, "min", None), getattr(kind, "max", None), doc)
     if isinstance(kind, click.types.FloatParamType):
-        return nodes.number(
+        return shapes.number(
             getattr(kind, "min", None), getattr(kind, "max", None), doc, getattr(kind, "min_open", False)
         )
     if (option.metavar or "").startswith("N|"):
-        return nodes.whole_or_text(doc)
-    return nodes.text(doc)
+        return shapes.whole_or_text(doc)
+    return shapes.text(doc)
 
 
 @cache
@@ -112,12 +112,12 @@ def options_by_command() -> dict[str, dict[str, OptionSetting]]:
 
 
 @cache
-def common_options() -> dict[str, Node]:
+def common_options() -> dict[str, Shape]:
     """Return the settings outside the tables of commands: options that most commands that have them mean alike.
 
     A command whose option of that name means something else (``graph --color``) takes nothing from there.
     """
-    told: dict[str, Node] = {}
+    told: dict[str, Shape] = {}
     for key in sorted({key for settings in options_by_command().values() for key in settings}):
         meanings = Counter(_option_type(s[key].node) for s in options_by_command().values() if key in s)
         (meaning, count), *others = meanings.most_common()
@@ -134,9 +134,9 @@ def takes(setting: OptionSetting) -> bool:
     return node is not None and _option_type(node) == _option_type(setting.node)
 
 
-def _option_type(node: Node) -> str:
+def _option_type(node: Shape) -> str:
     """Return the type that two options share if they are the same."""
-    if isinstance(node, ListNode):
+    if isinstance(node, ListSchema):
         return f"list of {_option_type(node.of)}"
-    assert isinstance(node, nodes.ValueNode)
+    assert isinstance(node, ValueSchema)
     return node.expected

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from gradtool.engine.core.command_errors import ConfigurationError
 from gradtool.engine.files import confined_paths
+from gradtool.engine.files.schema import Path
 
 from .files import ConfigurationFile
-from .nodes import Path
 from .permitted import READ, Form, Inside
 
 _ENDS: Final[dict[Form, re.Pattern[str]]] = {"rows": re.compile(r"\[[^\]]*\]$"), "batch": re.compile(r":[^:/\\]*$")}

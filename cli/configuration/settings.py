@@ -10,16 +10,17 @@ import click
 
 from gradtool.engine.core.command_errors import ConfigurationError
 from gradtool.engine.core.records import dataclass
+from gradtool.engine.files.schema import Fault, Path, TableSchema
 
 from .. import commands
 from . import files, gate, options, paths
 from .files import ConfigurationFile
-from .nodes import Path, Problem, TableNode
 from .options import OptionSetting
+from .shapes import describe_fault
 
 
 @cache
-def table() -> TableNode:
+def table() -> TableSchema:
     """Everything that may stand in a file."""
     by_command = options.options_by_command()
     every = [setting for settings in by_command.values() for setting in settings.values()]
@@ -36,32 +37,32 @@ def table() -> TableNode:
         key: refused.get(key, _MEANINGS) if key not in some else _MEANINGS
         for key in {setting.key for setting in every}.difference(members)
     }
-    return TableNode("option, command or table", members, refused=why, doc="Settings of gradtool.")
+    return TableSchema(members, None, (), "option, command or table", why, "Settings of gradtool.")
 
 
 _MEANINGS: Final = "it means different things in different commands: set it in the table of one"
 
 
 @cache
-def _command_table(name: str) -> TableNode:
-    """Return the node for the table of a command."""
+def _command_table(name: str) -> TableSchema:
+    """Return the shape of the table of a command."""
     settings = options.command_options(name, commands.load(name)).values()
     refused = {s.key: s.refusal for s in settings if s.refusal is not None}
     own = {s.key: s.node for s in settings if s.refusal is None}
     forms = {options.section(form)[-1]: _command_table(form) for form in commands.forms(name)}
-    return TableNode("option", {**own, **forms}, refused=refused, doc=_doc(name))
+    return TableSchema({**own, **forms}, None, (), "option", refused, _doc(name))
 
 
-def _problems(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the problems in a file; where possible, only commands that it has tables of are loaded."""
+def _faults(values: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield the faults of a file; where possible, only commands that it has tables of are loaded."""
     names = frozenset(commands.every())
     if not all(key in gate.TABLES or (key in names and isinstance(value, dict)) for key, value in values.items()):
-        yield from table().problems(values, ())
+        yield from table().faults(values, ())
         return
     for key, value in values.items():
         # --backward has the name of a command.
         part = _command_table(key) if key in names else gate.TABLES[key]
-        yield from part.problems(value, (key,))
+        yield from part.faults(value, (key,))
 
 
 def _doc(name: str) -> str:
@@ -158,9 +159,9 @@ def read(names: Sequence[str]) -> Settings:
         CommandError: a file cannot be read, or holds what it cannot; all of that is told.
     """
     sources = [source for source in map(files.read, names) if source is not None]
-    problems = [(source, problem) for source in sources for problem in _problems(source.values)]
-    if problems:
-        lines = [f"{s.place(p.path)}: {_key(p.path)}{p.message}" for s, p in problems]
+    faults = [(source, *describe_fault(fault)) for source in sources for fault in _faults(source.values)]
+    if faults:
+        lines = [f"{source.place(path)}: {_key(path)}{message}" for source, path, message in faults]
         more = "".join(f"\n  {line}" for line in lines[1:10])
         raise ConfigurationError(f"{lines[0]}{more}", "gradtool self config --schema prints what can stand there")
     return Settings(sources)

@@ -86,7 +86,7 @@ class Recomputation:
         ends = boundaries(path, values, made_at)
         if not ends:
             return list(made_at)
-        self._held = kept_values(path, values, ends) | {version for version, _ in made_at.values()}
+        self._held = select_kept_values(path, values, ends) | {version for version, _ in made_at.values()}
         self._seed(grads, path)
         for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
             segment = _Segment(len(ends) - 1 - number, path[start:end])
@@ -246,7 +246,7 @@ def _first_reads(path: Sequence[Operator], values: BlockValues, versions: Contai
     return first
 
 
-def kept_values(path: Sequence[Operator], values: BlockValues, ends: Sequence[int]) -> set[Value]:
+def select_kept_values(path: Sequence[Operator], values: BlockValues, ends: Sequence[int]) -> set[Value]:
     """The versions that backward keeps: what crosses from one segment to another, and what cannot be computed again."""
     home: dict[Value, int] = {}
     stays: set[Value] = set()

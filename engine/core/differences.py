@@ -247,7 +247,7 @@ def message(name: str) -> str:
     return entry.said or entry.text
 
 
-def recorded_differences() -> list[dict[str, str]]:
+def list_differences() -> list[dict[str, str]]:
     """Return what was met since :func:`forget`, in order, as JSON holds it."""
     return [{"name": name, "text": message(name)} for name in _met]
 

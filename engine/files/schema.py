@@ -28,13 +28,20 @@ class Fault:
 
     Attributes:
         path: where it stands.
-        expected: what should stand there.
-        came: what does.
+        schema: what should stand there.
+        value: what does.
+        key: the key of a table that is missing in it, or that it should not have; None where the value itself is wrong.
     """
 
     path: Path
-    expected: str
-    came: str
+    schema: Shape
+    value: Any
+    key: str | None = None
+
+    @property
+    def is_missing(self) -> bool:
+        """Return whether the key is missing."""
+        return self.key is not None and self.key not in self.value
 
 
 @dataclass(frozen=True)
@@ -44,15 +51,19 @@ class ValueSchema:
     Attributes:
         expected: what it is, for messages: ``a text``.
         accepts: whether a value is one.
+        described: as a JSON schema, where one is written.
+        doc: what it means, for that.
     """
 
     expected: str
     accepts: Callable[[Any], bool]
+    described: Mapping[str, Any] = field(default_factory=dict)
+    doc: str = ""
 
     def faults(self, value: Any, path: Path) -> Iterator[Fault]:
         """Yield what is wrong."""
         if not self.accepts(value):
-            yield Fault(path, self.expected, describe(value))
+            yield Fault(path, self, value)
 
 
 @dataclass(frozen=True)
@@ -61,9 +72,11 @@ class ListSchema:
 
     Attributes:
         of: what each member is.
+        doc: what it means.
     """
 
     of: Shape
+    doc: str = ""
 
     @property
     def expected(self) -> str:
@@ -73,7 +86,7 @@ class ListSchema:
     def faults(self, value: Any, path: Path) -> Iterator[Fault]:
         """Yield what is wrong with it and its members."""
         if not isinstance(value, list):
-            yield Fault(path, self.expected, describe(value))
+            yield Fault(path, self, value)
             return
         for number, member in enumerate(value):
             yield from self.of.faults(member, (*path, number))
@@ -81,15 +94,23 @@ class ListSchema:
 
 @dataclass(frozen=True)
 class TableSchema:
-    """A table; each of its members has to be there, and no other one may be.
+    """A table.
 
     Attributes:
         members: by key, what stands there.
-        others: what stands under every other key; None where there is none.
+        others: what stands under every other key; None where there may be none.
+        needs: keys that have to be there; None for all members.
+        what: what its keys are, for messages: ``option``.
+        refused: keys that could be expected, and why they are not there.
+        doc: what it means.
     """
 
     members: Mapping[str, Shape] = field(default_factory=dict)
     others: Shape | None = None
+    needs: tuple[str, ...] | None = None
+    what: str = "key"
+    refused: Mapping[str, str] = field(default_factory=dict)
+    doc: str = ""
 
     @property
     def expected(self) -> str:
@@ -99,15 +120,15 @@ class TableSchema:
     def faults(self, value: Any, path: Path) -> Iterator[Fault]:
         """Yield what is wrong with it and its members."""
         if not isinstance(value, dict):
-            yield Fault(path, self.expected, describe(value))
+            yield Fault(path, self, value)
             return
-        for key in self.members:
+        for key in self.members if self.needs is None else self.needs:
             if key not in value:
-                yield Fault((*path, key), self.members[key].expected, "it is missing")
+                yield Fault(path, self, value, key)
         for key, member in value.items():
             shape = self.members.get(key, self.others)
             if shape is None:
-                yield Fault(path, self.expected, f"it has {jsontext.shorten_value(key)}")
+                yield Fault(path, self, value, key)
             else:
                 yield from shape.faults(member, (*path, key))
 
@@ -117,11 +138,12 @@ class Either:
     """One of two shapes.
 
     Attributes:
-        first, second: which; faults that are told are those of the second.
+        first, second: which; the faults are those of the second.
     """
 
     first: Shape
     second: Shape
+    doc: str = ""
 
     @property
     def expected(self) -> str:
@@ -134,7 +156,8 @@ class Either:
             return
         fault = next(self.second.faults(value, path), None)
         if fault is not None:
-            yield fault if fault.path != path else Fault(path, self.expected, fault.came)
+            is_inside = fault.path != path or fault.is_missing
+            yield fault if is_inside else Fault(path, self, fault.value, fault.key)
 
 
 Shape = ValueSchema | ListSchema | TableSchema | Either
@@ -170,11 +193,6 @@ def or_null(shape: Shape) -> Either:
     return Either(NULL, shape)
 
 
-def describe(value: Any) -> str:
-    """Say what a value is, however long it is."""
-    return f"it is {jsontext.shorten_value(value)}"
-
-
 def read(data: bytes | str, file: str, shape: Shape, hint: str | None = None) -> Any:
     """Return the value that a file holds.
 
@@ -199,13 +217,21 @@ def check(value: Any, file: str, shape: Shape, hint: str | None = None) -> Any:
     fault = next(shape.faults(value, ()), None)
     if fault is None:
         return value
-    place = _place(fault.path)
-    raise FileFormatError(file, f"{place}: {fault.expected}" if place else fault.expected, fault.came, hint=hint)
+    path, schema = fault.path, fault.schema
+    came = (
+        f"it is {jsontext.shorten_value(fault.value)}"
+        if fault.key is None
+        else f"it has {jsontext.shorten_value(fault.key)}"
+    )
+    if fault.is_missing and isinstance(schema, TableSchema) and fault.key is not None:
+        path, schema, came = (*path, fault.key), schema.members[fault.key], "it is missing"
+    place = _place(path)
+    raise FileFormatError(file, f"{place}: {schema.expected}" if place else schema.expected, came, hint=hint)
 
 
 def _place(path: Path) -> str:
     """``answer.births[2].source``."""
-    told = ""
+    place = ""
     for part in path:
-        told += f"[{part}]" if isinstance(part, int) else f"{'.' if told else ''}{jsontext.shorten_value(part)[1:-1]}"
-    return told
+        place += f"[{part}]" if isinstance(part, int) else f"{'.' if place else ''}{jsontext.shorten_value(part)[1:-1]}"
+    return place

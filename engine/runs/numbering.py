@@ -232,7 +232,7 @@ class Numbering(KeptValues):
             if read.kind == "dout":
                 operands.append(gradients(rule.takes_none or read.late))
             else:
-                operands.append(self._saved_value(read, value, call))
+                operands.append(self._value_for_backward(read, value, call))
         return operands
 
     def _call_of_pack(self, node: GradNode, packed: PackedValues) -> CallRecord | None:
@@ -240,7 +240,7 @@ class Numbering(KeptValues):
         call = self._by_key.get(node.key)
         return call if call is not None and call.op is node.op and all(map(_comes_back, packed)) else None
 
-    def _saved_value(self, read: Read, value: Any, call: CallRecord | None) -> Any:
+    def _value_for_backward(self, read: Read, value: Any, call: CallRecord | None) -> Any:
         """A value that was retained of the forward operator; *call* says which where hooks packed it."""
         if value is None:
             return None

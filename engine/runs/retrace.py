@@ -51,7 +51,7 @@ def _arrays(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, An
 
     note(held)
     for node in nodes:
-        for read, entries in _retained_values(node):
+        for read, entries in _list_retained_values(node):
             if read.kind == "in":
                 note(entries)
                 continue
@@ -61,7 +61,7 @@ def _arrays(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, An
     return arrays
 
 
-def _retained_values(node: GradNode) -> Iterator[tuple[Read, Sequence[Any]]]:
+def _list_retained_values(node: GradNode) -> Iterator[tuple[Read, Sequence[Any]]]:
     """Yield the operands and results of the operator that the node retains, with what each is."""
     assert node.op.rule is not None
     for read, value in zip(node.op.rule.reads, node.args or (), strict=False):
@@ -86,7 +86,7 @@ def _operands(
     recorder: Recorder, node: GradNode, arrays: Mapping[Place, Any], numbers: dict[Place, int]
 ) -> tuple[list[Any], bool]:
     """Return the operands of the operator, slot by slot, and whether all of it is known."""
-    retained = {read.place: entries for read, entries in _retained_values(node) if read.kind == "in"}
+    retained = {read.place: entries for read, entries in _list_retained_values(node) if read.kind == "in"}
     places = _places(node)
     operands: list[Any] = []
     complete = True

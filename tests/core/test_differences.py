@@ -108,7 +108,7 @@ def test_a_program_says_where_it_is_computed_otherwise(what: str) -> None:
     finally:
         paddle.disable_static()
     differs = [*IN_PROGRAMS].index(what) < 3
-    assert [met["name"] for met in differences.recorded_differences()] == ["values of programs"] * differs
+    assert [met["name"] for met in differences.list_differences()] == ["values of programs"] * differs
 
 
 @pytest.mark.parametrize("name", MET)
@@ -119,7 +119,7 @@ def test_a_run_that_meets_one_says_so_once(name: str) -> None:
         MET[name]()
     said = [w for w in caught if issubclass(w.category, DifferenceWarning)]
     assert [str(w.message) for w in said] == [f"unlike Paddle: {differences.message(name)}"]
-    assert differences.recorded_differences() == [{"name": name, "text": differences.message(name)}]
+    assert differences.list_differences() == [{"name": name, "text": differences.message(name)}]
 
 
 def test_a_program_that_makes_errors_of_warnings_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,7 +146,7 @@ def test_every_name_that_is_met_stands_in_the_table() -> None:
 def test_labels_that_are_smoothed_and_not_ignored_meet_nothing() -> None:
     labels = paddle.to_tensor([0, 1, 1])
     paddle.nn.functional.cross_entropy(leaf([[1.0, 2.0]] * 3), labels, label_smoothing=0.1)
-    assert not differences.recorded_differences()
+    assert not differences.list_differences()
 
 
 def test_the_page_lists_the_table() -> None:

@@ -55,12 +55,12 @@ def view(verbose: bool = False) -> View:
 def _rows(versions: Mapping[str, str | None], dot: str | None, backends: Mapping[str, str]) -> Iterator[Sequence[str]]:
     for name, version in versions.items():
         yield [name, version or NOTHING, "" if version else f"missing: pip install {name}"]
-    yield ["dot", dot or NOTHING, "" if dot else _missing_dot()]
+    yield ["dot", dot or NOTHING, "" if dot else _advise_on_dot()]
     for name, state in backends.items():
         yield [f"backend {name}", state, _BACKENDS.get(name, "")]
 
 
-def _missing_dot() -> str:
+def _advise_on_dot() -> str:
     library = _version("pygraphviz")
     if library:
         return f"not found: pygraphviz draws, {library}"

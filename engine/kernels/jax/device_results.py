@@ -83,10 +83,10 @@ class Holding(Compilation):
             there.setdefault(r, regs[r])
         seen: Seen = part(regs)
 
-        def held_value(r: int) -> Any:
+        def value_of(r: int) -> Any:
             return regs[r] if r >= 0 and (is_hosted or r in self._stay) else None
 
-        told = [*steps(self.plan, seen, there, held_value)]
+        told = [*steps(self.plan, seen, there, value_of)]
         if isinstance(part, HeldPart):
             for r in part.more_outs:
                 regs[r] = None

@@ -127,7 +127,7 @@ def _matmul(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     trans_x, trans_y = attrs["trans_x"], attrs["trans_y"]
     (dx,), (dy,) = attrs["wanted"]
 
-    def left_gradient(x: Any, y: Any, dout: Any) -> Any:
+    def gradient_of_left(x: Any, y: Any, dout: Any) -> Any:
         if trans_x:
             return np.matmul(y.mT if trans_y else y, dout.mT)
         return product(dout, y if trans_y else y.mT)
@@ -140,10 +140,10 @@ def _matmul(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     def gradients(x: Any, y: Any, dout: Any) -> Any:
         if y.ndim == 2 and x.ndim > 2 and not trans_x:
             flat, rows = _rows(x), _rows(dout)
-            return left_gradient(x, y, dout) if dx else None, right(flat, y, rows) if dy else None
+            return gradient_of_left(x, y, dout) if dx else None, right(flat, y, rows) if dy else None
         if x.ndim < 2 or x.ndim != y.ndim or x.shape[:-2] != y.shape[:-2]:
             return whole(x, y, dout)
-        return left_gradient(x, y, dout) if dx else None, right(x, y, dout) if dy else None
+        return gradient_of_left(x, y, dout) if dx else None, right(x, y, dout) if dy else None
 
     return gradients
 

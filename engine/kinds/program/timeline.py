@@ -86,10 +86,10 @@ def _names(model: ProgramModel) -> Callable[[Variable], list[str]]:
     for name, v in model.named.items():
         python.setdefault(v, []).append(name)
 
-    def known_names(v: Variable) -> list[str]:
+    def collect_names(v: Variable) -> list[str]:
         return list(dict.fromkeys(n for n in (*python.get(v, ()), getattr(v, "layer_path", None)) if n))
 
-    return known_names
+    return collect_names
 
 
 def _all_names(v: Variable, known: Callable[[Variable], list[str]]) -> list[str]:

@@ -124,7 +124,7 @@ def test_what_no_file_sets_is_refused_with_file_key_and_reason(
     gradtool: Run, folder: Path, pair: tuple[str, options.OptionSetting]
 ) -> None:
     command, setting = pair
-    value = '["evil.py"]' if isinstance(setting.node, options.ListNode) else '"tcp://127.0.0.1:9"'
+    value = '["evil.py"]' if isinstance(setting.node, options.ListSchema) else '"tcp://127.0.0.1:9"'
     written(folder, f"[{table_of(command)}]\n{setting.key} = {value}\n")
     written(folder, "from pathlib import Path\nPath('ran').touch()\n", "evil.py")
     done = gradtool(*words(command, setting.key, folder))
@@ -161,7 +161,7 @@ def test_a_path_lies_below_the_folder(
     (folder / "link").symlink_to(elsewhere)
     (folder / "dangling").symlink_to(elsewhere / "new")
     value = f"json={value}" if setting.path_form and setting.path_form.form == "form" else value
-    entry = [value] if isinstance(setting.node, options.ListNode) else value
+    entry = [value] if isinstance(setting.node, options.ListSchema) else value
     written(folder, f"[{table_of(command)}]\n{setting.key} = {entry!r}\n")
     done = gradtool(*words(command, setting.key, folder))
     assert done.code == 2
