@@ -74,8 +74,8 @@ DIFFERENCES: Final[dict[str, Difference]] = {
     ),
     "values of programs": Difference(
         "Static programs compute what dynamic mode of both versions computes, where 3.1.1's static mode does not: "
-        "`instance_norm` with a scale alone or a bias alone, the range of `histogram_bin_edges`, `diag` and `diagflat` "
-        "with a gradient, and sizes that are known when the program runs (`diff`, `take`, `cosine_similarity`).",
+        "`instance_norm` with a scale alone or a bias alone; the range of `histogram_bin_edges`; `diag` and `diagflat` "
+        "with a gradient; sizes that are known when the program runs (`diff`, `take`, `cosine_similarity`).",
         "note",
         "a static program computes this as dynamic mode does; static mode of Paddle 3.1.1 gives something else",
     ),

@@ -351,7 +351,7 @@ def own_names(module: ModuleType) -> list[str]:
 
 def has_file(path: str) -> bool:
     """Return True for a module of gradtool that has a file."""
-    place = os.path.join(os.path.dirname(__file__), *path.split(".")[1:])
+    place = os.path.join(os.path.dirname(__file__), *path.split(".")[2:])  # this file lies in gradtool/paddle
     return os.path.isdir(place) or os.path.isfile(f"{place}.py")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+import textwrap
 from collections import Counter
 from typing import Any
 
@@ -156,3 +157,22 @@ def test_gradtools_own_look_at_a_module_loads_nothing() -> None:
         assert len(vars(gradtool.paddle.nn)) > held + 100
     """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "home"),
+    [
+        ("hapi.hub.load", "hub.load"),
+        ("dataset.flowers.map_readers", "reader.map_readers"),
+        ("amp.grad_scaler.check_type", "base.data_feeder.check_type"),
+    ],
+)
+def test_a_name_is_there_whatever_was_imported_before(name: str, home: str) -> None:
+    """The first who asks is a fresh process: where its home is a file that nobody has imported yet, it is imported."""
+    (module, last), (place, own) = (path.rsplit(".", 1) for path in (name, home))
+    script = f"""
+        import importlib
+        asked = getattr(importlib.import_module("gradtool.paddle.{module}"), "{last}")
+        assert asked is getattr(importlib.import_module("gradtool.paddle.{place}"), "{own}"), asked
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True)
