@@ -179,7 +179,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
     "gradtool.paddle.io.dataloader": ("batch_sampler", "collate", "dataset", "sampler", "worker"),
     "gradtool.paddle.utils": ("dlpack", "download", "layers_utils", "unique_name"),
 }
-"""Modules that may be reached as attributes of their package."""
+"""Modules that may be reached as attributes of their package; one without a file has the names that the tables say."""
 
 _MODES = dict.fromkeys(
     (
@@ -431,10 +431,18 @@ def fallback(package: str, name: str, names: Callable[[], list[str]]) -> Any:
     raise missing(package, name, names())
 
 
+def is_of_tables(path: str) -> bool:
+    """Return True for a module without a file whose names are those of the tables, and no other ones."""
+    package, _, name = path.rpartition(".")
+    return name in SUBMODULES.get(package, ()) and not has_file(path)
+
+
 def old_path(path: str) -> bool:
     """Return True for a module without a file: of the table of old paths, or of those that are recorded."""
     from . import _old_paths, _recorded
 
+    if is_of_tables(path):
+        return True
     return path in _old_paths.HOMES or (_recorded.is_module(path) and not has_file(path))
 
 

@@ -1,4 +1,4 @@
-"""Modules of Paddle that scripts import from although their names live elsewhere: made when they are imported.
+"""Modules of Paddle without a file, made when they are imported: their names live elsewhere.
 
 A row says whose names such a module offers. What its successors lack is refused in the module's own name.
 """
@@ -38,7 +38,7 @@ class OldPathFinder(Loader):
     ) -> ModuleSpec | None:
         if not _lazy.old_path(fullname):
             return None
-        return ModuleSpec(fullname, self, is_package=True)
+        return ModuleSpec(fullname, self, is_package=not _lazy.is_of_tables(fullname) or fullname in _lazy.SUBMODULES)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return None
@@ -53,6 +53,11 @@ finder = OldPathFinder()
 def fill(module: ModuleType) -> None:
     """Give a module of the table its ``__getattr__`` and ``__dir__``, and let its name stay that of a function."""
     path = module.__name__
+    if _lazy.is_of_tables(path):
+        attached, listed = _lazy.attach(path)
+        public = path.replace("gradtool.paddle", "paddle", 1)
+        module.__dict__.update(__getattr__=attached, __dir__=listed, __doc__=f"``{public}``.")
+        return
     package, _, last = path.rpartition(".")
     settle(package, last)
     own, own_names = _lazy.attach(path)

@@ -1,7 +1,0 @@
-"""``paddle.amp.debugging``: what operators of which types ran, and where numbers stop being finite."""
-
-from __future__ import annotations
-
-from gradtool.paddle import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

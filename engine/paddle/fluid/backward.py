@@ -1,7 +1,0 @@
-"""``paddle.fluid.backward``: building the backward part of a program."""
-
-from __future__ import annotations
-
-from gradtool.paddle import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)

@@ -1,7 +1,0 @@
-"""``paddle.hapi.model``: the model that trains itself, which Paddle defines here."""
-
-from __future__ import annotations
-
-from gradtool.paddle import _lazy
-
-__getattr__, __dir__ = _lazy.attach(__name__)
