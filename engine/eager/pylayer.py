@@ -20,7 +20,7 @@ from .mode import is_grad_enabled, no_grad, unrecorded
 from .passes import check_gradient
 from .record import lift, rule_ops, values
 from .saved import PackedValue, packing, unpack
-from .tape import Freed, FreedGraphError, GradNode, copy_value
+from .tape import Freed, FreedGraphError, GradNode, copy_value, give_back
 from .tensor import Tensor, Version
 
 
@@ -304,7 +304,8 @@ class LayerNode(GradNode):
         return *super().copies(), None if saved is None else tuple(copies)
 
     def take_back(self, copies: tuple[Any, ...]) -> None:
-        *rest, self.ctx._saved = copies
+        *rest, saved = copies
+        self.ctx._saved = None if saved is None else tuple([give_back(v) for v in saved])
         super().take_back(tuple(rest))
 
 

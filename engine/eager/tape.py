@@ -21,6 +21,7 @@ from ..core.spec import TensorSpec
 from ..kernels.backend import Backend
 from ..ops.opdef import OpDef, Operand
 from ..ops.readings import flatten
+from .borrowed_arrays import Borrowed, borrow, can_borrow
 from .saved import PackedValue, unpack
 from .tensor import Leaf, Tensor
 from .tensor_copies import copy_of
@@ -285,7 +286,8 @@ class GradNode:
 
     def take_back(self, copies: tuple[Any, ...]) -> None:
         """Retain what :meth:`copies` gave."""
-        (self.kept,) = copies
+        (kept,) = copies
+        self.kept = kept if isinstance(kept, Freed) else type(kept)([each(v, give_back) for v in kept])
         self.versions = ()
 
     def retained(self) -> tuple[Operand, ...]:
@@ -382,7 +384,18 @@ def copy_value(value: Any) -> Any:
         value = value.unpack()
     if isinstance(value, Tensor):
         return copy_of(value)
-    return value.copy() if isinstance(value, np.ndarray) and _may_change(value) else value
+    if not isinstance(value, np.ndarray) or not _may_change(value):
+        return value
+    if not can_borrow(value):
+        return value.copy()
+    held = Borrowed(value)
+    borrow(held)
+    return held
+
+
+def give_back(value: Any) -> Any:
+    """What :func:`copy_value` gave, as it was."""
+    return value.array if type(value) is Borrowed else value
 
 
 def _may_change(array: Any) -> bool:

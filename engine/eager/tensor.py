@@ -22,6 +22,7 @@ from ..core.spec import dtype as dtype_of
 from ..core.value import AnyTensor
 from ..core.vocabulary import current
 from ..ops.readings import Arithmetic
+from .borrowed_arrays import holders, lend, lift
 from .exports import ToPython
 from .mode import is_grad_enabled
 
@@ -40,6 +41,31 @@ names = UniqueNames()
 writes: ContextVar[Callable[[Tensor, Any], None] | None] = ContextVar("gradtool_watched_writes", default=None)
 """What to call before the storage of a tensor is written in place, or None: with the tensor and the array whose values
 it gets, None where these are not known as one array."""
+
+
+def announce_write(tensor: Tensor, array: Any) -> None:
+    """Tell all who hold the values of *tensor* that its storage is about to be written; see :data:`writes`."""
+    if holders:
+        lift(tensor.array)
+    watcher = writes.get()
+    if watcher is not None:
+        watcher(tensor, array)
+
+
+def note_lent(tensor: Tensor, how: str) -> None:
+    """Note that others have the memory of *tensor* from now on, and may write it unheard.
+
+    Args:
+        how: the method that gave it to them; empty where they had it before.
+    """
+    lend(tensor.array)
+    if watch.noting:
+        watch.note(watch.Lent(tensor, how))
+
+
+def are_writes_watched() -> bool:
+    """Return whether anybody is to be told before a storage is written."""
+    return bool(holders) or writes.get() is not None
 
 
 @contextmanager
@@ -487,9 +513,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
         """Overwrite the storage in place; everything that shares it sees the new values."""
         if isinstance(self.array, RowArray) or not self.array.flags.writeable:
             self.array = np.array(self.array)
-        watcher = writes.get()
-        if watcher is not None:
-            watcher(self, array)
+        announce_write(self, array)
         if isinstance(array, RowUpdate):
             array.apply_to(self.array)
         else:
@@ -502,9 +526,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     def convert(self, dtype: DType) -> None:
         """Have the same values in another dtype from now on, its gradient included."""
-        watcher = writes.get()
-        if watcher is not None:
-            watcher(self, None)
+        announce_write(self, None)
         self.array = self.array.astype(dtype.numpy, copy=False)
         self.version.wrote("astype")
         if self._leaf is not None:
@@ -526,7 +548,7 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 def _clear(leaf: Leaf, grad: Tensor) -> None:
     """Set *grad*, the gradient of *leaf*, to zeros; of a table the rows alone that are something else."""
     rows = leaf.rows_of(grad)
-    if rows is None or watch.noting or writes.get() is not None:
+    if rows is None or watch.noting or are_writes_watched():
         grad.write(np.zeros((), grad.array.dtype), "clear_gradient")
         return
     for part in rows:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..core import watch
 from ..core.identity import identity
+from .borrowed_arrays import borrow, can_borrow
 from .tensor import Tensor
 
 
@@ -30,14 +31,23 @@ _originals: dict[int, tuple[weakref.ref[Tensor], weakref.ref[Tensor]]] = {}
 def copy_of(t: Tensor) -> Tensor:
     """A tensor with the values of *t* and its place on the tape."""
     if t.node is not None:
-        return t.placed(t.array.copy())
+        return _hold(t)
     known = _copies.get(identity(t))
     copy = known.copy() if known is not None and known.writes == t.inplace_version else None
     return _remember(t) if copy is None else copy
 
 
+def _hold(t: Tensor) -> Tensor:
+    """Return a tensor with the array of *t*, which is copied before it is written, or at once."""
+    if not can_borrow(t.array):
+        return t.placed(t.array.copy())
+    copy = t.placed(t.array)
+    borrow(copy)
+    return copy
+
+
 def _remember(t: Tensor) -> Tensor:
-    copy = t.placed(t.array.copy())
+    copy = _hold(t)
     copy.loc = t.loc
     mine, its = identity(t), identity(copy)
     original = weakref.ref(t, lambda _: _copies.pop(mine, None))

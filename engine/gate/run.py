@@ -78,7 +78,7 @@ class Run:
     def __init__(self, request: Request, feed: str | None, notes: Notes) -> None:
         self.request = Why(feed=feed).adapt(request)
         with ExitStack() as stack:
-            self.recorder = Recorder()
+            self.recorder = Recorder(holds_gradients=False)
             self.readers = Readers(
                 stack.enter_context(Nan(feed=feed).listen(self.request)),
                 stack.enter_context(watch_first_steps()),

@@ -9,7 +9,7 @@ import numpy as np
 from gradtool.engine.core import state, watch
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, GradientError, ModeError, UsageError
 from gradtool.engine.core.spec import dtype as dtype_of
-from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.eager.tensor import Tensor, note_lent
 
 CPU = (1, 0)
 """DLPack's name for the memory of the processor."""
@@ -61,7 +61,7 @@ def exported(self: Tensor, **asked: Any) -> Any:
         raise DtypeError("a bfloat16 tensor cannot be exported by DLPack.", hint="use x.astype('float32')")
     if watch.noting:
         watch.note(watch.Left("__dlpack__", self))
-        watch.note(watch.Lent(self, "__dlpack__"))
+    note_lent(self, "__dlpack__")
     self.version.is_lent = True
     return self.array.__dlpack__(**asked)
 
@@ -111,6 +111,5 @@ def from_dlpack(dlpack: Any) -> Tensor:
         ) from error
     dtype_of(array.dtype)
     made = Tensor(array)
-    if watch.noting:
-        watch.note(watch.Lent(made, ""))
+    note_lent(made, "")
     return made

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.core import watch
 from gradtool.engine.core.errors import ShapeError, UnsupportedError
 from gradtool.engine.core.spec import DType
 from gradtool.engine.core.spec import dtype as dtype_of
-from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.eager.tensor import Tensor, note_lent
 
 from ._tensor_methods import before, take
 
@@ -127,8 +126,7 @@ def _stride(self: Tensor, dim: int | None = None) -> Any:
 
 def _data_ptr(self: Tensor) -> int:
     """The address of the first element, where a program may write what nobody hears of."""
-    if watch.noting:
-        watch.note(watch.Lent(self, "data_ptr"))
+    note_lent(self, "data_ptr")
     return int(self.array.ctypes.data)
 
 

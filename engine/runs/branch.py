@@ -259,7 +259,7 @@ class Branch:
             operands = self._operands(entry, fresh)
             results = self._compute_entry(entry, operands)
             self.recomputed += 1
-            if not runs_again(entry):
+            if self.timeline.recalls and not runs_again(entry):
                 self.timeline.recalled.setdefault(entry.index, {})[digest(operands)] = results
         for number, array in number_results(entry, results):
             if number >= 0:

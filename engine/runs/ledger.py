@@ -15,6 +15,7 @@ import numpy as np
 from ..core import source
 from ..core.identity import identity
 from ..core.source import Location
+from ..eager.borrowed_arrays import find_storage
 from ..eager.tensor import Tensor, writes
 from .overwriting import Torn, Write, lay_out
 from .store import Store
@@ -92,7 +93,7 @@ class Ledger(Store):
             self.keep(number, array)
         else:
             self.put(number, array)
-        if self._lent and _storage(array) in self._lent:
+        if self._lent and find_storage(array) in self._lent:
             self._hold_apart(number, array)
         return number
 
@@ -130,7 +131,7 @@ class Ledger(Store):
         if self.find_number(array) is not None or identity(array) in self._torn:
             return
         self._place()
-        storage = _storage(array)
+        storage = find_storage(array)
         for n, key in self._placed.get(storage, ()):
             now = self._now(n, key, storage)
             if type(now) is np.ndarray and _lies_as(now, array):
@@ -159,14 +160,14 @@ class Ledger(Store):
         self.keep(number, array)
         self._numbers[identity(array)] = number
         self._unplaced.append(number)
-        if self._lent and _storage(array) in self._lent:
+        if self._lent and find_storage(array) in self._lent:
             self._hold_apart(number, array)
         return number
 
     def same(self, array: Any, number: int) -> None:
         """Have another array be known by a number, too; the store does not hold it."""
         self._others[identity(array)] = number, weakref.ref(array)
-        self._placed.setdefault(_storage(array), []).append((number, identity(array)))
+        self._placed.setdefault(find_storage(array), []).append((number, identity(array)))
         self._entered += 1
 
     # -- memory that others have --------------------------------------------------------------------------------------
@@ -185,7 +186,7 @@ class Ledger(Store):
         """
         if type(array) is not np.ndarray:
             return
-        storage = _storage(array)
+        storage = find_storage(array)
         first = storage not in self._lent
         self._lent[storage] = how, loc, weakref.ref(array)
         if not first:
@@ -198,7 +199,7 @@ class Ledger(Store):
 
     def find_lender(self, array: Any) -> tuple[str, Location] | None:
         """Return how others came to have the memory of an array, and where; None where they have it not."""
-        lent = self._lent.get(_storage(array)) if self._lent else None
+        lent = self._lent.get(find_storage(array)) if self._lent else None
         return None if lent is None else lent[:2]
 
     def has_changed(self, number: int, array: Any) -> bool:
@@ -236,7 +237,7 @@ class Ledger(Store):
             return
         self._place()
         written = None if by is None else self.find_number(by)
-        storage = _storage(array)
+        storage = find_storage(array)
         waits = identity(array) in self._expected
         self._expected.discard(identity(array))
         tearing = _Tearing(array, written, source.here() if follows else (), waits)
@@ -288,17 +289,17 @@ class Ledger(Store):
             now = torn.array()
             if now is None:
                 del self._torn[key]
-            elif now is not tearing.array and _storage(now) == storage and np.may_share_memory(now, tearing.array):
+            elif now is not tearing.array and find_storage(now) == storage and np.may_share_memory(now, tearing.array):
                 torn.writes.append(tearing.view_by(now))
 
     def _now(self, number: int, key: int, storage: int) -> Any:
         """The array in a storage that holds a value, the store's or another one; None if none does now."""
         held = self.get(number)
-        if held is not None and _storage(held) == storage:
+        if held is not None and find_storage(held) == storage:
             return held
         other = self._others.get(key)
         now = other[1]() if other is not None and other[0] == number else None
-        return now if now is not None and _storage(now) == storage else None
+        return now if now is not None and find_storage(now) == storage else None
 
     def _lift(self, number: int, key: int, now: Any) -> None:
         """Have the store hold a copy of the array *now*, if it holds that one, and know the array by no number."""
@@ -314,7 +315,7 @@ class Ledger(Store):
         for n in self._unplaced:
             array = get(n)
             if array is not None:
-                self._placed.setdefault(_storage(array), []).append((n, identity(array)))
+                self._placed.setdefault(find_storage(array), []).append((n, identity(array)))
                 self._entered += 1
         self._unplaced.clear()
 
@@ -353,7 +354,7 @@ class Ledger(Store):
         self._placed.clear()
         self._unplaced = list(self._held)
         for key, (number, array) in self._others.items():
-            self._placed.setdefault(_storage(array()), []).append((number, key))
+            self._placed.setdefault(find_storage(array()), []).append((number, key))
         self._forget_lent()
         self._entered = len(self._others)
         self._needed = len(self._unplaced) + 2 * len(self._others) + len(self._torn)
@@ -415,12 +416,3 @@ def _lies_as(one: Any, other: Any) -> bool:
         and one.dtype == other.dtype
         and bool(one.__array_interface__["data"] == other.__array_interface__["data"])
     )
-
-
-def _storage(array: Any) -> int:
-    """Return what all arrays of one storage have in common, and no others."""
-    while (base := getattr(array, "base", None)) is not None:
-        array = base
-    # Each array of a tensor of PyTorch has a tensor of its own for an owner.
-    storage = getattr(array, "untyped_storage", None)
-    return identity(array) if storage is None else int(storage().data_ptr())

@@ -15,6 +15,7 @@ from ..core.identity import identity
 from ..core.source import NOWHERE, Location
 from ..eager.saved import PackedValue
 from ..eager.tape import Freed, GradNode, PackedValues
+from ..eager.tensor import Leaf
 from ..ops.opdef import Read, Trait
 from .calls import CallRecord, Failure, Hooked, PassRecord, Pull, UsersOp, UsersSlot, flat
 from .changes import KeptValues
@@ -34,10 +35,12 @@ class Numbering(KeptValues):
 
     Args:
         budget: bytes of values to hold, beside those that were there before the run; None for no limit.
+        holds_gradients: whether gradients on their way are held; those of leaves are in any case.
     """
 
-    def __init__(self, budget: int | None) -> None:
+    def __init__(self, budget: int | None, holds_gradients: bool = True) -> None:
         super().__init__(Ledger(budget))
+        self._holds_gradients = holds_gradients
         self._hooked: dict[int, Any] = {}
         """Hooks on the results of pulled nodes, by the identity of the event."""
         self._saved: dict[int, Any] = {}
@@ -170,7 +173,19 @@ class Numbering(KeptValues):
         values = self._saved.pop(identity(event), None) or ()
         self._compare_saved(node, values)
         saved = [self._user_value(v) for v in values]
-        work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums, saved))
+        pull = Pull(node, operands, arriving, event.wrt, outs, sums, saved)
+        work.events.append(pull)
+        if not self._holds_gradients:
+            self._drop_gradients(work, pull)
+
+    def _drop_gradients(self, work: PassRecord, pull: Pull) -> None:
+        """Let go of what has arrived at an operator and of what it gave, but for what starts a pass or ends it."""
+        for i, number in enumerate(pull.arriving):
+            if number is not None and work.seeds.get((pull.node, i)) != number:
+                self._store.drop(number)
+        for place, number in zip(pull.wrt, pull.outs, strict=True):
+            if number != NOBODY and type(place) is not Leaf:
+                self._store.drop(number)
 
     def _gave(self, node: GradNode, gradient: Any) -> int:
         """The number of a gradient that *node* gave."""

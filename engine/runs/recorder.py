@@ -42,6 +42,7 @@ class Recorder(Numbering):
         budget: bytes of values to hold, beside those of leaves; None for no limit.
         which: the number of the backward pass to record, from 1; None for the last one.
         until: asked after each pass whether it is the one to record; see :mod:`.firing`.
+        holds_gradients: whether the gradients between operators are held: half of the memory of a record.
 
     Attributes:
         forgetting: called with the recorder before it forgets a pass, in the script that runs.
@@ -53,8 +54,9 @@ class Recorder(Numbering):
         budget: int | None = None,
         which: int | None = None,
         until: Callable[[Recorder], bool] | None = None,
+        holds_gradients: bool = True,
     ) -> None:
-        super().__init__(budget)
+        super().__init__(budget, holds_gradients)
         self.which = which
         self.until = until
         self.forgetting: Callable[[Recorder], None] | None = None
@@ -190,6 +192,8 @@ class Recorder(Numbering):
             self._hooked[identity(event)] = active_hooks(event.node)
         if self._store.budget is not None:
             self._wait(event.gradients)
+        if not self._holds_gradients:
+            self.settle()
 
     def _wait(self, arrays: Sequence[Any]) -> None:
         for a in arrays:

@@ -147,6 +147,7 @@ class Timeline:
         picture: makes the graph for pictures, whose operators are called as the entries are; None where there is none.
         recalled: of operators that are the user's own Python, by the index of the entry: what they gave when they ran
             again, by what they were given.
+        recalls: whether that is noted, for a session that may be saved.
         lowered: of a static program, what its plan was made from.
         leaves: the values that operators read of a leaf, or of a persistable or fed variable, the first one first.
         guards: what decided that a branch was taken, and that a loop went on or ended, where these are unrolled.
@@ -169,6 +170,7 @@ class Timeline:
     failed: tuple[int, BaseException] | None = None
     picture: Callable[[], GraphView] | None = None
     recalled: dict[int, dict[str, Sequence[Any]]] = field(default_factory=dict)
+    recalls: bool = False
     lowered: Lowered | None = None
     leaves: dict[Any, list[int]] = field(default_factory=dict)
     guards: list[int] = field(default_factory=list)

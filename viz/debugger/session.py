@@ -42,6 +42,7 @@ class Session:
 
     def __init__(self, timeline: Timeline, tools: dict[str, Callable[..., Any]] | None = None) -> None:
         self.timeline = timeline
+        timeline.recalls = True
         self.tools = tools or {}
         self.start = timeline.failed[0] if timeline.failed is not None else timeline.begin
         self.branch = Branch(timeline, cursor=self.start)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core import watch
-from gradtool.engine.eager.tensor import Tensor, writes
+from gradtool.engine.eager.tensor import Tensor, are_writes_watched
 
 BLOCK = 1 << 16
 """Elements in a block."""
@@ -33,7 +33,7 @@ def blocks(param: Tensor, operands: dict[str, Any]) -> Iterator[dict[str, Any]]:
     something lie otherwise, or somebody looks at the tensors that are written.
     """
     array = param.array
-    if not is_large(param) or watch.noting or writes.get() is not None:
+    if not is_large(param) or watch.noting or are_writes_watched():
         yield operands
         return
     tables = {

@@ -12,7 +12,7 @@ from gradtool.engine.core.source import Location
 from gradtool.engine.core.spec import float32, float64
 from gradtool.engine.eager.rare_calls import cause, explain_failure
 from gradtool.engine.eager.recipe import recipes
-from gradtool.engine.eager.tensor import writes
+from gradtool.engine.eager.tensor import are_writes_watched
 from gradtool.engine.kernels import quiet
 from gradtool.engine.ops.opdef import OpDef
 
@@ -35,7 +35,7 @@ def updated(
     Returns:
         Whether it was done.
     """
-    if watch.noting or watch.is_watched() or writes.get() is not None:
+    if watch.noting or watch.is_watched() or are_writes_watched():
         return False
     tensors = [operands.get(slot.name) for slot in op.inputs]
     arrays = [None if t is None else t.array for t in tensors]
