@@ -56,6 +56,8 @@ class Ledger(Store):
         """Storages that others may write unheard: how they came to have them, where, and an array of theirs."""
         self._apart: set[int] = set()
         """Values of such storages that are held as copies."""
+        self._double: tuple[int, Callable[[], Any]] | None = None
+        """The value that was copied last for an operator in place, with what gives the copy."""
         _living.add(self)
 
     def copy(self) -> Ledger:
@@ -169,6 +171,11 @@ class Ledger(Store):
         self._others[identity(array)] = number, weakref.ref(array)
         self._placed.setdefault(find_storage(array), []).append((number, identity(array)))
         self._entered += 1
+
+    def double(self, array: Any, number: int) -> None:
+        """Take note of a copy of the array of a value, made for an operator that is about to overwrite this one."""
+        self.same(array, number)
+        self._double = number, weakref.ref(array)
 
     # -- memory that others have --------------------------------------------------------------------------------------
 
@@ -305,10 +312,18 @@ class Ledger(Store):
         """Have the store hold a copy of the array *now*, if it holds that one, and know the array by no number."""
         holds_it = self.get(number) is now
         if holds_it:
-            self.replace(number, now.copy() if type(now) is np.ndarray else now.dense())
+            self.replace(number, self._copy(number, now) if type(now) is np.ndarray else now.dense())
         if self._numbers.get(key) == number:
             del self._numbers[key]
         self._others.pop(key, None)
+
+    def _copy(self, number: int, array: Any) -> Any:
+        """Return the copy of a value that was made last, if it is of *array*; else a new one."""
+        double = self._double[1]() if self._double is not None and self._double[0] == number else None
+        self._double = None
+        if type(double) is np.ndarray and (double.shape, double.dtype) == (array.shape, array.dtype):
+            return double
+        return array.copy()
 
     def _place(self) -> None:
         get = self.get

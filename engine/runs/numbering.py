@@ -64,7 +64,7 @@ class Numbering(KeptValues):
 
     def _number_copy(self, event: watch.Doubled) -> None:
         self._store.expect(event.array)
-        self._store.same(event.copy, self._number(event.array))
+        self._store.double(event.copy, self._number(event.array))
 
     def _record_call(self, event: watch.Computed) -> None:
         number_made, op = self._store.number_result, event.op

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core import state
 from ...eager.parameter import TensorParameter
-from ...eager.tensor import Tensor, writes
+from ...eager.tensor import Tensor, announce_write, writes
 from .nodes import ForeignNode
 
 
@@ -44,11 +44,11 @@ class Counterparts:
 
     def announce_write(self, number: int) -> None:
         """Announce that a tensor is about to be written, and keep its values for :meth:`report_write`."""
-        watcher = writes.get()
-        if watcher is not None:
-            t = self.tensors[number]
-            self.before[number] = t.array.copy()
-            watcher(t, None)
+        t = self.tensors[number]
+        if writes.get() is not None:
+            read = self.read.get(number)
+            self.before[number] = t.array.copy() if read is None else read
+        announce_write(t, None)
 
     def report_write(self, number: int) -> None:
         """Report what was written where: the framework wrote it before its values could be announced."""

@@ -8,7 +8,7 @@ from typing import Any
 from ...core import source, watch
 from ...core.names import UniqueNames
 from ...eager.parameter import TensorParameter
-from ...eager.tensor import Tensor
+from ...eager.tensor import Tensor, note_lent
 from . import events
 from .counterparts import Counterparts
 
@@ -55,8 +55,8 @@ class TensorPlayer:
         if event.shares is not None and event.shares in self._tensors:
             t._version = self._tensors[event.shares].version
         self._tensors[event.tensor] = t
-        if event.lent and watch.noting:
-            watch.note(watch.Lent(t, ""))
+        if event.lent:
+            note_lent(t, "")
 
     def _play_gone(self, event: events.Gone) -> None:
         self._counterparts.of_data.pop(event.tensor, None)
@@ -111,12 +111,11 @@ class TensorPlayer:
     def _play_left(self, event: events.ValuesTaken) -> None:
         if watch.noting:
             watch.note(watch.Left(event.how, self._tensors[event.tensor]))
-            if event.how in _LENDING:
-                watch.note(watch.Lent(self._tensors[event.tensor], event.how))
+        if event.how in _LENDING:
+            note_lent(self._tensors[event.tensor], event.how)
 
     def _play_lent(self, event: events.MemoryLent) -> None:
-        if watch.noting:
-            watch.note(watch.Lent(self._tensors[event.tensor], event.how))
+        note_lent(self._tensors[event.tensor], event.how)
 
     def _play_requires(self, event: events.Requires) -> None:
         t = self._tensors[event.tensor]
