@@ -394,7 +394,7 @@ def copy_value(value: Any) -> Any:
 
 
 def give_back(value: Any) -> Any:
-    """What :func:`copy_value` gave, as it was."""
+    """Return the value that :func:`copy_value` was given, as it was then."""
     return value.array if type(value) is Borrowed else value
 
 
