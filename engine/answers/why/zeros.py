@@ -178,6 +178,10 @@ _FAR_OFF = 10.0
 """Times what values differ by, or are, from which on a limit is out of their reach."""
 
 
+_OUT_OF_REACH = 100.0
+"""A single input that far from 0 is where no step brings sigmoid or tanh back from."""
+
+
 def _is_limit(limit: float | None) -> bool:
     """Return whether a limit is a number that somebody gave, and not the largest of its type."""
     return limit is not None and abs(limit) < 1e30
@@ -208,7 +212,8 @@ def _explain_saturation(scene: ZeroScene) -> Killer:
     facts += [] if low is None else [f"inputs in [{low:.3g}, {high:.3g}]"]
     flat = None if out is None else FLAT_OUTPUTS.get(scene.type)
     facts += [] if flat is None or out is None else [f"{_percent(flat(out)):.3g} % of the outputs saturated"]
-    whole = flat is not None and out is not None and np.size(out) >= _SEVERAL and bool(flat(out).all())
+    whole = flat is not None and out is not None and bool(flat(out).all())
+    whole = whole and (np.size(out) >= _SEVERAL or max(low or -np.inf, -(high or np.inf)) >= _OUT_OF_REACH)
     return Killer(Verdict.SATURATED, f"{scene.type} is flat there: {', '.join(facts)}".rstrip(": "), certain=whole)
 
 

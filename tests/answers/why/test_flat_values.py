@@ -35,6 +35,8 @@ FLAT = {
     "sigmoid": ("GT206", "h = h + F.sigmoid(h + 1e3)"),
     "clip": ("GT205", "h = h + paddle.clip(h * 2, 1e6, 2e6) * 1e-6"),
     "clip of a number": ("GT205", "extra = paddle.clip((h**2).mean(), 1e6, 2e6)"),
+    "sigmoid of a number": ("GT206", "extra = F.sigmoid(h.mean() + 1e3)"),
+    "tanh of a number": ("GT206", "extra = paddle.tanh(h.mean() - 1e3)"),
     "relu in a term": ("GT206", "extra = F.relu(h * 2 - 1e3).mean()"),
 }
 SILENT = {
@@ -43,6 +45,7 @@ SILENT = {
     "a fraction": "h = h + (h - paddle.floor(h))",
     "signed root": "h = h + paddle.sign(h) * paddle.sqrt(paddle.abs(h) + 1e-3)",
     "a hinge that is fulfilled": "extra = F.relu(h.abs() - 4).mean()",
+    "a number that is sure": "extra = F.sigmoid((h**2).mean() + 20.0)",
     "a ratio that is clipped": "extra = paddle.clip(paddle.exp(h.mean()) + 0.5, 0.8, 1.2)",
     "free bits far off": "extra = paddle.clip(h.abs().mean() * 1e-3, min=3.0)",
     "free bits": "extra = paddle.clip((h**2).mean(), min=5.0)",
