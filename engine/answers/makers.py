@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.identity import identity
 from ..core.records import dataclass
+from ..core.source import Location
 from .events import OpEvent
 
 
@@ -17,11 +18,13 @@ class Maker:
 
     Attributes:
         before: the types of the operators that made what it read.
+        factor: the last constant factor on the way here that is as large or small as no data are, and its line.
     """
 
     type: str
     attrs: Mapping[str, Any]
     before: tuple[str, ...] = ()
+    factor: tuple[float, Location] | None = None
 
 
 class Makers:
@@ -37,7 +40,7 @@ class Makers:
         before = [self.find(v.array) for v in event.inputs]
         maker = before[0] if before and event.type in _PASS_ON else None
         if maker is None:
-            maker = Maker(event.type, event.attrs, tuple(m.type for m in before if m is not None))
+            maker = _maker_of(event, [m for m in before if m is not None])
         for value in event.outputs:
             self._remember(value.array, maker)
 
@@ -55,6 +58,23 @@ class Makers:
             if len(self._of_numbers) > _NUMBERS:
                 del self._of_numbers[next(iter(self._of_numbers))]
 
+
+def _maker_of(event: OpEvent, before: Sequence[Maker]) -> Maker:
+    """Return the maker that an operator is, after the makers of what it reads."""
+    factor = _factor_of(event) or next((m.factor for m in before if m.factor is not None), None)
+    return Maker(event.type, event.attrs, tuple([m.type for m in before]), factor)
+
+
+def _factor_of(event: OpEvent) -> tuple[float, Location] | None:
+    """Return the factor of an operator that multiplies by one, where it is enormous or next to nothing."""
+    if event.type != "scale":
+        return None
+    factor = float(event.attrs.get("scale", 1.0))
+    return (factor, event.loc) if factor and not _LEAST < abs(factor) < 1 / _LEAST else None
+
+
+_LEAST = 1e-12
+"""Factors between this and its inverse are units, rates and weights."""
 
 _NUMBERS = 256
 

@@ -509,7 +509,7 @@ class Hunt:
         """Explain a birth of NaN or infinity; return it, or the earlier one that its numbers come of."""
         event = seen.event
         why = explaining.explain(event, seen.bad, seen.array.dtype, seen.kind, self._makers)
-        birth.cause, birth.advice = why.text, why.advice
+        birth.cause, birth.advice = why.text + self._describe_factor(event), why.advice
         if why.unread is not None:
             self._unread.append((birth, seen.value.array, why.unread))
         earlier = self._find_absorbed(event)
@@ -521,6 +521,14 @@ class Hunt:
         if why.masked and self._masks:
             birth.masked_by = self._masks[-1]
         return birth
+
+    def _describe_factor(self, event: OpEvent) -> str:
+        """Return the words about an enormous or tiny constant factor on the way to what an operator reads."""
+        makers = (self._makers.find(v.array) for v in event.inputs)
+        factor = next((m.factor for m in makers if m is not None and m.factor is not None), None)
+        if factor is None:
+            return ""
+        return f"; a constant factor of {factor[0]:.3g} is on the way there, {source.short(factor[1])}"
 
     def _find_absorbed(self, event: OpEvent) -> Birth | None:
         """The birth that did not reach the loss but whose values a gradient rule reads: it counts after all."""

@@ -75,7 +75,8 @@ class Record:
         for (said, comes_and_goes), (first, *others) in parts.items():
             part = answer if first == answer.name else replace(answer, name=first, path=(), cut="")
             part = replace(part, also=tuple(others))
-            yield replace(part, finding=not comes_and_goes, said=(*part.said, said)) if said else part
+            is_finding = not comes_and_goes and not answer.fed
+            yield replace(part, finding=is_finding, said=(*part.said, said)) if said else part
 
     def _words(self, name: str, what: str) -> tuple[str, bool]:
         """Return the steps that a failure is about, empty where it is all of them, and whether it comes and goes."""

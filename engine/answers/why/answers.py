@@ -63,6 +63,7 @@ class Answer(Result):
         certain: whether nobody can have meant it: else the gate warns.
         untrained: whether nothing trains the whole model that the tensor is a part of, while others are trained: a
             finding is a note then.
+        fed: whether the cause is a zero that a run was fed: another run may be fed something else.
         said: sentences that explain.
         location: the user's line to look at: the cause.
         cut_at: the operator's line, where that is another one; of what nobody uses, where it was made.
@@ -105,6 +106,7 @@ class Answer(Result):
     beside: tuple[str, ...] = ()
     certain: bool = True
     untrained: bool = False
+    fed: bool = False
 
     @property
     def source(self) -> Place:

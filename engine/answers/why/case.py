@@ -161,6 +161,10 @@ class Case(ABC, Generic[V, C]):
         """Return the operator, and its line, whose second derivative *use* gives, or made *value* zero; or None."""
         return None
 
+    def is_fed(self, value: V) -> bool:
+        """Return whether a run is fed a value: another run may be fed another one."""
+        return False
+
     def loss_scale(self) -> float:
         """Return what a scaler multiplied the loss by, and divides gradients by before the update."""
         return 1.0

@@ -186,7 +186,10 @@ class ProgramCase(Case[Value, Operator]):
         trained = {value: name for value, name in values.items() if value in reasons.reached}
         terms = Terms(reasons, trained, lambda value: None)
         lost, slopes = terms.find_lost(), self.slopes()
-        return lost if slopes is None else [*lost, *terms.find_zero_terms(slopes)]
+        return lost if slopes is None else [*lost, *terms.find_zero_terms(slopes, self.is_fed)]
+
+    def is_fed(self, value: Value) -> bool:
+        return variable_of(value).is_data
 
     def find_dropped(self) -> list[DroppedResult]:
         return list(find_dropped_in_program(self.loss.block.ops, self._reasons.depends, self.shown))

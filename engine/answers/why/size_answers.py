@@ -65,6 +65,7 @@ class _Ruling(Generic[V]):
         cause: the line to look at.
         factor: the parameter that multiplies by 0, if one does.
         advice: what to do; None for that of the verdict.
+        fed: whether a run was fed the zero that multiplies.
     """
 
     verdict: Verdict
@@ -74,6 +75,7 @@ class _Ruling(Generic[V]):
     finding: bool = True
     factor: Factor[V] | None = None
     advice: str | None = None
+    fed: bool = False
 
     def add(self, said: str) -> _Ruling[V]:
         """Return the ruling with more words."""
@@ -175,6 +177,7 @@ class Amounts(Generic[V, C]):
             cut_at=at if ruling.cause[:1] != at[:1] else NOWHERE,
             path=(),
             advice=default if ruling.advice is None else ruling.advice,
+            fed=ruling.fed,
         )
 
     @cached_property
@@ -251,7 +254,8 @@ class Amounts(Generic[V, C]):
         """Find the line that made the first value on the way that is zero."""
         assert zero.use.zero is not None
         first, flow = zero.slopes.first_zero(zero.use.zero), self._reasons.flow
-        return replace(now, cause=flow.place_of_choice(first) or flow.made_at(first) or now.cause)
+        cause = flow.place_of_choice(first) or flow.made_at(first) or now.cause
+        return replace(now, cause=cause, fed=self._case.is_fed(first))
 
     def _find_piece(self, zero: _Zero[V, C], now: _Ruling[V]) -> _Ruling[V]:
         """Find the function of straight pieces whose second derivative is the zero."""

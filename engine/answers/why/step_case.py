@@ -144,6 +144,8 @@ class StepCase(TensorCase):
             rounding = max((a.gradient.norm for a in zeros if a.gradient is not None), default=0.0)
             if not numbers.norm <= _ROUNDING * rounding:
                 return self._judge_sum(subject, answers[0], numbers)
+        if self.loss.stop_gradient and answers[0].finding:
+            return answers[0]  # a loss without a graph comes before what other losses are meant to leave out
         return max(answers, key=lambda a: (a.finding, a.verdict.rank))
 
     def _judge_sum(self, subject: TensorSubject[int], answer: Answer, numbers: Numbers) -> Answer:

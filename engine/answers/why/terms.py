@@ -132,14 +132,18 @@ class Terms(Generic[V, C]):
                     lost[v] = None
         return [self._term(v) for v in lost if not self._stands_in(v, seen)]
 
-    def find_zero_terms(self, slopes: Slopes[V, C]) -> Iterator[LostTerm]:
+    def find_zero_terms(
+        self, slopes: Slopes[V, C], is_fed: Callable[[V], bool] = lambda value: False
+    ) -> Iterator[LostTerm]:
         """Yield the terms whose gradient is zero though one arrives at the sum, after :meth:`find_lost`.
 
         Args:
             slopes: of the same pass.
+            is_fed: whether a run is fed a value: with another one the term may give gradients.
         """
         for call, value in self._parts:
-            if any(u.call is call and _is_made_zero(u, slopes) for u in slopes.uses.get(value, ())):
+            uses = [u for u in slopes.uses.get(value, ()) if u.call is call and _is_made_zero(u, slopes)]
+            if uses and not any(u.zero is not None and is_fed(slopes.first_zero(u.zero)) for u in uses):
                 place = self._reasons.flow.call_line(call)
                 yield LostTerm(self._name(value), Verdict.TIMES_ZERO, place, tuple(self._parameters_behind(value)))
 
