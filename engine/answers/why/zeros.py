@@ -178,6 +178,11 @@ _FAR_OFF = 10.0
 """Times what values differ by, or are, from which on a limit is out of their reach."""
 
 
+def _stays_out(count: int, low: float | None, high: float | None) -> bool:
+    """Return whether flat outputs are no accident: they are many, or no input is anywhere near where they are not."""
+    return count >= _SEVERAL or max(low or -np.inf, -(high or np.inf)) >= _OUT_OF_REACH
+
+
 _OUT_OF_REACH = 100.0
 """A single input that far from 0 is where no step brings sigmoid or tanh back from."""
 
@@ -212,8 +217,7 @@ def _explain_saturation(scene: ZeroScene) -> Killer:
     facts += [] if low is None else [f"inputs in [{low:.3g}, {high:.3g}]"]
     flat = None if out is None else FLAT_OUTPUTS.get(scene.type)
     facts += [] if flat is None or out is None else [f"{_percent(flat(out)):.3g} % of the outputs saturated"]
-    whole = flat is not None and out is not None and bool(flat(out).all())
-    whole = whole and (np.size(out) >= _SEVERAL or max(low or -np.inf, -(high or np.inf)) >= _OUT_OF_REACH)
+    whole = flat is not None and out is not None and bool(flat(out).all()) and _stays_out(np.size(out), low, high)
     return Killer(Verdict.SATURATED, f"{scene.type} is flat there: {', '.join(facts)}".rstrip(": "), certain=whole)
 
 
