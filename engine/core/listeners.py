@@ -12,12 +12,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 Listener = Callable[[Any], object]
 
 
-def hears(*kinds: type) -> Callable[[F], F]:
+def handles(*kinds: type) -> Callable[[F], F]:
     """Mark a listener, or the ``__call__`` of its class, that acts on events of these classes only.
 
-    Where several listen, it is not called for others.
+    It is called for no others.
 
-    >>> @hears(KeyError)
+    >>> @handles(KeyError)
     ... def print_key(event):
     ...     print("key", event)
     >>> join(print_key, print)(ValueError("a value"))
@@ -25,7 +25,7 @@ def hears(*kinds: type) -> Callable[[F], F]:
     """
 
     def mark(function: F) -> F:
-        function.hears = kinds  # type: ignore[attr-defined]
+        function.handles = kinds  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -33,9 +33,10 @@ def hears(*kinds: type) -> Callable[[F], F]:
 
 def join(first: Listener | None, second: Listener | None) -> Listener | None:
     """Return a listener that calls both in this order; its answer is true if that of one of them is."""
-    if first is None or second is None:
-        return second if first is None else first
-    return _Several((*_split(first), *_split(second)))
+    every = (*_split(first), *_split(second))
+    if len(every) == 1 and _kinds(every[0]) == (object,):
+        return every[0]
+    return _Several(every) if every else None
 
 
 class _Several:
@@ -56,12 +57,14 @@ class _Several:
         return answer
 
 
-def _split(by: Listener) -> tuple[Listener, ...]:
+def _split(by: Listener | None) -> tuple[Listener, ...]:
+    if by is None:
+        return ()
     return by.every if isinstance(by, _Several) else (by,)
 
 
 def _kinds(by: Listener) -> tuple[type, ...]:
     """Return the classes of events that a listener acts on."""
-    marked: Any = by if hasattr(by, "hears") else type(by).__call__
-    kinds: tuple[type, ...] = getattr(marked, "hears", (object,))
+    marked: Any = by if hasattr(by, "handles") else type(by).__call__
+    kinds: tuple[type, ...] = getattr(marked, "handles", (object,))
     return kinds

@@ -27,7 +27,7 @@ from ..core import source, watch
 from ..core.command_errors import CommandError
 from ..core.errors import GradtoolError
 from ..core.identity import identity
-from ..core.listeners import hears
+from ..core.listeners import handles
 from ..core.notes import SILENT, Notes
 from ..core.records import dataclass
 from ..core.source import Location
@@ -250,7 +250,7 @@ class _FirstStep:
         self.own = Own()
         self._clipped = False
 
-    @hears(watch.Updating, watch.Clipped)
+    @handles(watch.Updating, watch.Clipped)
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         if self.own.rate is None and isinstance(event, watch.Updating):

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..core import source, watch
 from ..core.identity import identity
-from ..core.listeners import hears
+from ..core.listeners import handles
 from ..core.source import NOWHERE, Location
 from ..eager.parameter import parameters_at
 from ..eager.pylayer import LayerNode
@@ -163,10 +163,10 @@ class Recorder(Numbering):
         if note is not None:
             note(self, event)
 
-    @hears(watch.Lent)
-    def note_lent(self, event: Any) -> None:
+    @handles(watch.Lent)
+    def note_lent(self, event: watch.Lent) -> None:
         """Have values that others may write be compared when backward reads them: a listener to tensors' events."""
-        if type(event) is watch.Lent and not self.closed:
+        if not self.closed:
             self.settle()
             self._store.lend(event.tensor.array, event.how, source.here())
 

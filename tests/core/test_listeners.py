@@ -18,7 +18,7 @@ from gradtool.engine.answers.training.scaled_gradients import Scalings
 from gradtool.engine.answers.training.unread_gradients import Unread
 from gradtool.engine.answers.training.updates import Updates
 from gradtool.engine.core import watch
-from gradtool.engine.core.listeners import hears, join
+from gradtool.engine.core.listeners import handles, join
 
 
 def test_each_is_called_in_order_and_one_true_answer_counts() -> None:
@@ -28,7 +28,7 @@ def test_each_is_called_in_order_and_one_true_answer_counts() -> None:
         heard.append(("first", event))
         return True
 
-    @hears(int)
+    @handles(int)
     def second(event: object) -> None:
         heard.append(("second", event))
 
@@ -37,6 +37,20 @@ def test_each_is_called_in_order_and_one_true_answer_counts() -> None:
     assert joined("a")
     assert joined(True)  # a bool is an int
     assert heard == [("first", "a"), ("first", True), ("second", True)]
+
+
+def test_one_alone_is_called_for_its_events_only() -> None:
+    heard: list[object] = []
+
+    @handles(int)
+    def listen(event: object) -> None:
+        heard.append(event)
+
+    alone = join(None, listen)
+    assert alone is not None
+    assert alone("a") is alone(1) is None
+    assert heard == [1]
+    assert join(heard.append, None) == heard.append
 
 
 def test_nobody_is_joined_to_nobody() -> None:
@@ -48,11 +62,11 @@ def test_a_marked_class_and_a_marked_method() -> None:
         def __init__(self) -> None:
             self.heard: list[object] = []
 
-        @hears(str)
+        @handles(str)
         def step(self, event: object) -> None:
             self.heard.append(event)
 
-        @hears(int)
+        @handles(int)
         def __call__(self, event: object) -> None:
             self.heard.append(event)
 
@@ -77,6 +91,6 @@ def test_the_mark_names_each_class_that_the_listener_compares_with(kind: Any, me
         for node in [statement]
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "watch"
     }
-    assert function.hears
-    assert compared <= {k.__name__ for k in function.hears}
-    assert all(vars(watch)[k.__name__] is k for k in function.hears)
+    assert function.handles
+    assert compared <= {k.__name__ for k in function.handles}
+    assert all(vars(watch)[k.__name__] is k for k in function.handles)

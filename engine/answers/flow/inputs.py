@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...core.errors import GradtoolError
+from ..why.folding import fold_names
 from .change_propagation import Array
 from .fact import Fact, FactKind
 from .order import triangle
@@ -51,19 +52,13 @@ def find_unused(probe: Probe, rng: np.random.Generator, unchecked: list[str]) ->
             yield from _columns(probe, i, suspects, rng)
     if passed_over:
         unchecked.append(
-            f"which features of {_name_some(passed_over)} have an influence on {probe.name}: to look at each takes "
+            f"which features of {fold_names(passed_over, 4)} have an influence on {probe.name}: to look at each takes "
             f"more than {MOST_OPERATORS:,} operators"
         )
 
 
 def _is_finite(probe: Probe) -> bool:
     return all(np.isfinite(o).all() for o in probe.outputs if o.dtype.kind in "fc")
-
-
-def _name_some(names: Sequence[str], most: int = 4) -> str:
-    """Return the first names, and how many more there are."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _influences(probe: Probe, index: int, where: Array, rng: np.random.Generator) -> bool | None:

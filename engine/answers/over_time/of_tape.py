@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core import source, state, watch
 from ...core.identity import identity
-from ...core.listeners import hears
+from ...core.listeners import handles
 from ...core.source import NOWHERE, Location
 from ...eager.parameter import TensorParameter, live_parameters, parameters_at
 from ...eager.tensor import Leaf, Tensor, writes
@@ -98,7 +98,7 @@ class TapeCourse:
             writes.reset(token)
 
     def __call__(self, event: Any) -> None:
-        heard = _HEARD.get(type(event))
+        heard = _HANDLERS.get(type(event))
         if heard is not None:
             heard(self, event)
 
@@ -399,7 +399,7 @@ def _number_of(root: Tensor) -> float | None:
     return float(array.reshape(())) if array.size == 1 and magnitudes.holds_numbers(array) else None
 
 
-_HEARD: dict[type, Callable[[TapeCourse, Any], None]] = {
+_HANDLERS: dict[type, Callable[[TapeCourse, Any], None]] = {
     watch.Added: TapeCourse._note_addition,
     watch.Filled: TapeCourse._note_filling,
     watch.Given: TapeCourse._note_gift,
@@ -414,4 +414,4 @@ _HEARD: dict[type, Callable[[TapeCourse, Any], None]] = {
     watch.Clipped: TapeCourse._note_clip,
     watch.Updated: TapeCourse._note_update,
 }
-hears(*_HEARD)(TapeCourse.__call__)
+handles(*_HANDLERS)(TapeCourse.__call__)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import source, watch
 from ...core.identity import identity
-from ...core.listeners import hears
+from ...core.listeners import handles
 from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.parameter import TensorParameter
@@ -73,13 +73,13 @@ class FrozenStatistics:
     _moves: bool = False
     """Whether the operator that was computed last is to move the statistics that it is given."""
 
-    @hears(watch.Computed)
-    def step(self, event: Any) -> None:
+    @handles(watch.Computed)
+    def step(self, event: watch.Computed) -> None:
         """Hear of a step: of a run that is played, arrays do not show what the framework wrote to its buffers."""
-        if type(event) is watch.Computed and event.op.type in _PYTORCHS:
+        if event.op.type in _PYTORCHS:
             self._moves = bool(event.attrs.get("training")) and event.attrs.get("momentum", 0.1) != 0
 
-    @hears(watch.Called, watch.Copied, watch.Filled, watch.Written)
+    @handles(watch.Called, watch.Copied, watch.Filled, watch.Written)
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         kind = type(event)

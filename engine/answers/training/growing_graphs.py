@@ -12,7 +12,7 @@ from typing import Any
 
 from ...core import source, watch
 from ...core.identity import identity
-from ...core.listeners import hears
+from ...core.listeners import handles
 from ...core.records import dataclass
 from ...eager.tape import GradNode, keys
 from ...eager.tensor import Tensor
@@ -81,11 +81,9 @@ class Growth:
 
     # -- what is heard ------------------------------------------------------------------------------------------------
 
-    @hears(watch.Pulled)
-    def step(self, event: Any) -> None:
+    @handles(watch.Pulled)
+    def step(self, event: watch.Pulled) -> None:
         """Hear of a step: what a later pass goes back through is kept for a reason."""
-        if type(event) is not watch.Pulled:
-            return
         self._sums.note_pulled(event.node)
         if self._ends and -event.node.key <= self._ends[-1]:
             part = bisect_left(self._ends, -event.node.key)
@@ -100,7 +98,7 @@ class Growth:
             else:
                 self._forget(part, group, weakref.ref(event.node))
 
-    @hears(watch.Called, watch.Applied, watch.Updating, watch.Filled)
+    @handles(watch.Called, watch.Applied, watch.Updating, watch.Filled)
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         kind = type(event)

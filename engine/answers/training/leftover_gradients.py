@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core import source, watch
 from ...core.identity import identity
-from ...core.listeners import hears
+from ...core.listeners import handles
 from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.tensor import Leaf, Tensor
@@ -64,7 +64,7 @@ class Mixing:
     _first: dict[Key, set[Location]] = field(default_factory=dict)
     _call: tuple[Any, Location] | None = None
 
-    @hears(watch.Added, watch.Filled, watch.Cleared, watch.Updating)
+    @handles(watch.Added, watch.Filled, watch.Cleared, watch.Updating)
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         if isinstance(event, watch.Added):

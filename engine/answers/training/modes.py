@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core import source, watch
 from ...core.identity import identity
-from ...core.listeners import hears
+from ...core.listeners import handles
 from ...core.records import dataclass
 from ...core.source import Location
 
@@ -66,7 +66,7 @@ class Modes:
     _seen: dict[tuple[int, ...], tuple[int, int]] = field(default_factory=dict)
     """By what an optimizer holds, that number at its last step, and how many steps had more of them."""
 
-    @hears(watch.Pulled, watch.Computed)
+    @handles(watch.Pulled, watch.Computed)
     def step(self, event: Any) -> None:
         """Hear of a step."""
         if type(event) is watch.Pulled:
@@ -74,7 +74,7 @@ class Modes:
         elif type(event) is watch.Computed:
             self._moded += event.op.type in MASKS
 
-    @hears(watch.Switched, watch.Updating)
+    @handles(watch.Switched, watch.Updating)
     def __call__(self, event: Any) -> None:
         """Hear of a tensor; nothing is spared."""
         if isinstance(event, watch.Switched):

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core import source, watch
 from ...core.identity import identity
-from ...core.listeners import hears
+from ...core.listeners import handles
 from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.tensor import Leaf, Tensor
@@ -47,7 +47,7 @@ class Scalings:
     """By the scaled loss; what is told holds it, so that no other takes its number."""
     _scaled: dict[Leaf, float] = field(default_factory=dict)
 
-    @hears(watch.Scaled, watch.Added, watch.Unscaled, watch.Cleared, watch.Limited, watch.Updating)
+    @handles(watch.Scaled, watch.Added, watch.Unscaled, watch.Cleared, watch.Limited, watch.Updating)
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         if isinstance(event, watch.Scaled):

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core import source, watch
 from ...core.identity import identity
-from ...core.listeners import hears
+from ...core.listeners import handles
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...eager.tensor import Tensor
@@ -84,7 +84,7 @@ class Schedules:
     found: dict[Any, ScheduleCourse] = field(default_factory=dict)
     _data_pass: int = 0
 
-    @hears(watch.Scheduled, watch.Advanced, watch.DataBegan, watch.Updating, watch.Unscaled)
+    @handles(watch.Scheduled, watch.Advanced, watch.DataBegan, watch.Updating, watch.Unscaled)
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         if isinstance(event, watch.Scheduled):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import source, watch
-from ...core.listeners import hears
+from ...core.listeners import handles
 from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.tensor import Leaf, Tensor
@@ -98,10 +98,10 @@ class Unread:
     _clips: dict[Location, Vain] = field(default_factory=dict)
     _clipped: dict[Location, int] = field(default_factory=dict)
 
-    @hears(watch.Computed)
-    def step(self, event: Any) -> None:
+    @handles(watch.Computed)
+    def step(self, event: watch.Computed) -> None:
         """Hear of a step."""
-        if type(event) is watch.Computed and self._filled:
+        if self._filled:
             for entry in event.inputs:
                 for array in entry if isinstance(entry, (list, tuple)) else (entry,):
                     self._look(array)
@@ -233,4 +233,4 @@ _ACTS: dict[type, Any] = {
     watch.Copied: Unread._note_copied,
     watch.Limited: Unread._note_clipped,
 }
-hears(*_ACTS)(Unread.__call__)
+handles(*_ACTS)(Unread.__call__)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import source, watch
 from ...core.identity import identity
-from ...core.listeners import hears
+from ...core.listeners import handles
 from ...core.records import dataclass
 from ...core.source import NOWHERE, Location
 from ...eager.tensor import Tensor
@@ -243,7 +243,7 @@ class Updates:
     }
     """Class of an event -> the method that takes it."""
 
-    @hears(*_TAKES)
+    @handles(*_TAKES)
     def __call__(self, event: Any) -> None:
         """Hear of an event; nothing is spared."""
         take = self._TAKES.get(type(event))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core import watch
 from ...core.identity import identity
-from ...core.listeners import hears
+from ...core.listeners import handles
 from ...core.records import dataclass
 from ...core.source import Location
 from ...eager.mode import grad_enabled
@@ -101,7 +101,7 @@ class Validations:
         """Yield the calls of whose results only numbers were used."""
         yield from (v for v in self.found.values() if v.is_measured and not v.is_used)
 
-    @hears(watch.Computed)
+    @handles(watch.Computed)
     def step(self, event: watch.Computed) -> None:
         """Hear of a step."""
         block = self._blocks[-1] if self._blocks else None
@@ -112,7 +112,7 @@ class Validations:
 
     def __call__(self, event: Any) -> None:
         """Hear of a tensor; nothing is spared."""
-        _HEARD[type(event)](self, event)
+        _HANDLERS[type(event)](self, event)
 
     def _open(self, event: watch.Guarding) -> None:
         encloses = event.enclosure is not None and event.enclosure.kind != "inference_mode"
@@ -218,7 +218,7 @@ class Validations:
             self._given = {key: known for key, known in self._given.items() if known[0]() is not None}
 
 
-_HEARD: dict[type, Callable[[Validations, Any], None]] = {
+_HANDLERS: dict[type, Callable[[Validations, Any], None]] = {
     watch.Called: Validations._call,
     watch.Guarding: Validations._open,
     watch.Guarded: Validations._close,
@@ -227,7 +227,7 @@ _HEARD: dict[type, Callable[[Validations, Any], None]] = {
     watch.Switched: Validations._note_switch,
     watch.Updating: Validations._note_update,
 }
-hears(*_HEARD)(Validations.__call__)
+handles(*_HANDLERS)(Validations.__call__)
 
 
 def _normalises(event: watch.Called) -> bool:

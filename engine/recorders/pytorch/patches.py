@@ -124,8 +124,8 @@ def _rows(recorder: TorchRecorder, put: Put) -> Iterator[Row]:
     # what consists of several operators
     yield from _dropout_rows(recorder)
     # transforms of functions: inside, tensors stand for others, and have neither elements nor nodes to tell of
-    for module, name in _TRANSFORMS:
-        yield module, name, _wrap_transform(recorder, getattr(module, name))
+    for module, name, differentiates in _TRANSFORMS:
+        yield module, name, _wrap_transform(recorder, getattr(module, name), differentiates)
     for owner, name in ((torch.jit, "trace"), (torch.jit, "trace_module"), (torch.jit, "script")):
         yield owner, name, _whole(recorder, getattr(owner, name))
     yield torch.export, "export", _whole(recorder, torch.export.export)
@@ -407,9 +407,7 @@ def _grad(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[...
     return grad
 
 
-def _wrap_transform(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    differentiates = "grad" in original.__name__
-
+def _wrap_transform(recorder: TorchRecorder, original: Callable[..., Any], differentiates: bool) -> Callable[..., Any]:
     @contextmanager
     @functools.wraps(original)
     def transform(*args: Any) -> Iterator[Any]:
@@ -423,11 +421,11 @@ def _wrap_transform(recorder: TorchRecorder, original: Callable[..., Any]) -> Ca
 
 
 _TRANSFORMS = (
-    (torch._functorch.vmap, "vmap_increment_nesting"),
-    (torch._functorch.eager_transforms, "grad_increment_nesting"),
-    (torch._functorch.eager_transforms, "jvp_increment_nesting"),
+    (torch._functorch.vmap, "vmap_increment_nesting", False),
+    (torch._functorch.eager_transforms, "grad_increment_nesting", True),
+    (torch._functorch.eager_transforms, "jvp_increment_nesting", False),
 )
-"""What ``torch.func`` enters for the time of a transformed function."""
+"""Guards that ``torch.func`` enters for the time of a transformed function; and whether it goes backward inside."""
 
 
 def _whole(recorder: TorchRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
