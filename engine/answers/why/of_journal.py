@@ -114,6 +114,13 @@ class JournalFlow(CallFlow[int, Call]):
         verdict = Verdict.NO_GRAD if enclosure.is_mode else Verdict.NO_INPUT
         return Cut(verdict, value, maker, guard=guard.loc, enclosure=enclosure)
 
+    def end_before(self, target: int) -> Cut[int, Call] | None:
+        before = self.journal.released.get(target)
+        maker = None if before is None else self.maker.get(before)
+        if before is None or maker is None:
+            return None
+        return self.stop(before) or Cut(Verdict.STOP_GRADIENT, before, maker)
+
     def explain_refusal(self, call: Call, value: int) -> Cut[int, Call]:
         whole, v = self.journal.whole_numbers, value
         while v in whole and v in self.maker:

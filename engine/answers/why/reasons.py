@@ -77,6 +77,10 @@ class CallFlow(ABC, Generic[V, C]):
     def stop(self, value: V) -> Cut[V, C] | None:
         """Why no gradient flows into *value* although one arrives, or None."""
 
+    def end_before(self, target: V) -> Cut[V, C] | None:
+        """Return where the graph ended before somebody made a leaf of its result, which *target* is; None of others."""
+        return None
+
     def explain_refusal(self, call: C, value: V) -> Cut[V, C]:
         """Why *call*, which gradients come to, gives none to *value*."""
         return Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
@@ -216,6 +220,10 @@ class Reasons(Generic[V, C]):
                 self.reached.add(value)
             else:
                 self.cuts[value] = stop
+            before = flow.end_before(value)
+            if before is not None:
+                self.depends.add(before.value)
+                self.cuts[before.value] = before
         self._walk()
 
     def _walk(self) -> None:
