@@ -86,6 +86,8 @@ def pytest_main(arguments: list[str], plugins: list[Any]) -> int:
         "no:cacheprovider",
         "-p",
         "no:faulthandler",
+        # gradtool is a plugin of pytest: its hook would load gradtool's own modules, and never the changed text
+        "--assert=plain",
         "-W",
         "ignore::pytest.PytestAssertRewriteWarning",
         "--tb=short",

@@ -74,6 +74,7 @@ class Warm:
         sys.settrace(None)
         self._session = session
         self.items = {i.nodeid: i for i in session.items}
+        gc.unfreeze()  # conftest.py freezes what is there, and a frozen object is in no list
         for function in gc.get_objects():
             if type(function) is FunctionType and (path := path_of(function.__code__)):
                 self._functions[path].append(function)
