@@ -22,6 +22,7 @@ def test_the_gate_finds_it_and_nothing_else(name):
     assert rules_found(RUNS / f"{name}.torchrun") == rules_expected(CORPUS / f"{name}.py")
 
 
-def test_a_gradient_of_rounding_does_not_vanish():
-    run = RUNS / "r_two_views.torchrun"
+@pytest.mark.parametrize("name", ["r_two_views", "r_low_rank"])
+def test_a_gradient_of_rounding_or_behind_a_low_rank_does_not_vanish(name):
+    run = RUNS / f"{name}.torchrun"
     assert findings(Request(str(run)), run.name, Selection(select=("GT204",))) == []

@@ -178,7 +178,8 @@ def _fact(
 ) -> Fact:
     one, two = (probe.recording.spread(change) for change in changes)
     leading = upstream(probe.recording.timeline, [n for i in outputs if (n := probe.recording.outputs[i]) is not None])
-    place, how = _find_torn(one) or _name_meeting(one, two, leading)
+    rows = {probe.inputs[i].array.shape[axis] for i, axis in axes.items()}
+    place, how = _find_torn(one, rows) or _name_meeting(one, two, leading)
     doubt = _PAIRS if pairs else _find_doubt(probe, axes, row, changes[0], place)
     where = "" if place is None else f" through {place.type}"
     said = [how] if how else []
@@ -213,10 +214,22 @@ def _may_be_related(probe: Probe, axes: Mapping[int, int], place: Entry | None) 
     # Messages along the edges of a graph relate its nodes, wherever these meet.
     if any(entry.type in MESSAGES for entry in probe.recording.timeline.entries):
         return True
-    if place is None or place.type in _MIXING:
+    if place is None or place.type in _MIXING or _compares_pairs(probe, place):
         return place is not None
     pooled = all(o.ndim < probe.inputs[i].array.ndim for o in probe.outputs for i in axes)
     return place.type in RELATING and not pooled
+
+
+def _compares_pairs(probe: Probe, place: Entry) -> bool:
+    """Return whether an operator reads one score for each pair of samples, as contrastive losses do."""
+    shapes = [
+        np.shape(probe.recording.timeline.store.get(n)) for n in place.inputs if n in probe.recording.timeline.store
+    ]
+    along_rows = place.type in _CHOOSING and place.origin.attrs.get("axis", -1) in (-1, 1)
+    return along_rows and any(len(shape) == 2 and shape[0] == shape[1] for shape in shapes)
+
+
+_CHOOSING = frozenset(("softmax", "log_softmax", "softmax_with_cross_entropy"))
 
 
 def _measure(probe: Probe, change: Mapping[int, Array], row: int, other: int) -> ChangeSize:
@@ -359,17 +372,31 @@ def _overlap(numbers: Any, one: Spread, two: Spread) -> bool:
     )
 
 
-def _find_torn(spread: Spread) -> tuple[Entry, str] | None:
-    """The first operator that lays the elements of a sample over several rows, among those of others."""
+def _find_torn(spread: Spread, rows: Set[int]) -> tuple[Entry, str] | None:
+    """The first operator that lays the elements of a sample over several rows, among those of others.
+
+    Args:
+        rows: how many samples there are, by input.
+    """
     for entry in spread.entries:
         if not entry.type.startswith(("reshape", "view", "flatten", "resize")):
             continue
         read, made = (
             next((spread.masks[n] for n in ns if n in spread.masks), None) for ns in (entry.inputs, entry.made)
         )
-        if read is not None and made is not None and _is_block(read) and not _is_block(made):
+        if (
+            read is not None
+            and made is not None
+            and _is_block(read)
+            and not (_is_block(made) or _is_in_one_row(made, rows))
+        ):
             return entry, f"{entry.name} puts elements of one sample into the rows of others: {_shapes(read, made)}"
     return None
+
+
+def _is_in_one_row(mask: Array, rows: Set[int]) -> bool:
+    """Return whether all that is true is of one of so many rows: part of a sample is still that sample's."""
+    return mask.shape[0] in rows and int(np.count_nonzero(mask.reshape(mask.shape[0], -1).any(axis=1))) == 1
 
 
 def _is_block(mask: Array) -> bool:

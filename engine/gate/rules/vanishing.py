@@ -18,10 +18,15 @@ from ..rule import Hit, Rule, Thresholds, answer_hit, loss_note, worst
 def _look(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
     # What is zero with a reason, a bias before batch norm say, is rounding and nothing that vanishes.
     zero = {answer.name for _, answer in evidence.answers if not answer.finding}
+    rounding = _find_rounding(evidence)
     begun = min((_scale_size(line) for _, line in evidence.parameters), default=1.0)
 
     def size(line: Line) -> tuple[float, str] | None:
-        return None if line.name in zero else _size(line, options.options_for(line.name)["ratio"] * begun**2)
+        return (
+            None
+            if line.name in zero or line.name in rounding
+            else _size(line, options.options_for(line.name)["ratio"] * begun**2)
+        )
 
     small = list(worst(evidence, size))
     # One scale of 1 has no layer that stands still with it: how far it is to move is its own affair.
@@ -64,13 +69,24 @@ def _find_falls(evidence: Evidence, options: Thresholds) -> Iterator[Hit]:
         )
 
 
+def _find_rounding(evidence: Evidence) -> set[str]:
+    """Return the biases whose gradients are rounding next to those of their weights: softmax cancels that of keys."""
+    sizes = {line.name: line.size for _, line in evidence.parameters}
+    weights = {name: _BIAS.sub(lambda end: _WEIGHTS[end[0]], name) for name in sizes if _BIAS.search(name)}
+    return {bias for bias, weight in weights.items() if sizes[bias] < _CANCELLED * sizes.get(weight, 0.0)}
+
+
+_CANCELLED = 1e-5
+_WEIGHTS = {".bias": ".weight", ".b_0": ".w_0"}
+_BIAS = re.compile(r"\.(bias|b_0)$")
+
+
 def _scale_size(line: Line) -> float:
-    """Return the size of a number of a trained scale that is near 0, as of layers that begin with none; 1 of others.
+    """Return the size of a number of what is trained and begins near 0, as scales and low ranks do; 1 of others.
 
     What is behind it gets little until it has grown, and it is multiplied twice where an attention is scaled, too.
     """
-    is_scale = sum(n > 1 for n in line.shape) < 2 and line.gradient is not None and not _ADDED.search(line.name)
-    if not is_scale or not line.weight:
+    if line.gradient is None or not line.weight or _ADDED.search(line.name):
         return 1.0
     size = line.weight / math.sqrt(max(math.prod(line.shape), 1))
     return size if size < _NEAR_ZERO else 1.0

@@ -35,7 +35,7 @@ LANGUAGE = {
     "DistilBertForMaskedLM DistilBertConfig": "vocab_size=99, dim=32, n_layers=2, n_heads=4, hidden_dim=64",
     "AlbertForMaskedLM AlbertConfig": f"{SMALL}, embedding_size=16",
     "MobileBertForMaskedLM MobileBertConfig": (
-        f"{SMALL}, embedding_size=32, true_hidden_size=32, intra_bottleneck_size=32"
+        f"{SMALL}, embedding_size=16, true_hidden_size=32, intra_bottleneck_size=32"
     ),
     "ConvBertForMaskedLM ConvBertConfig": f"{SMALL}, embedding_size=32",
     "FNetForMaskedLM FNetConfig": "vocab_size=99, hidden_size=32, num_hidden_layers=2, intermediate_size=64",
@@ -83,16 +83,19 @@ def models_of_transformers() -> Iterator[PublicModel]:
     for names, arguments in LANGUAGE.items():
         model, config = names.split()
         setup = f"""net = {model}({config}({arguments}))
-            ids = torch.randint(1, 99, (2, 12))"""
+            ids, hidden = torch.randint(2, 99, (2, 12)), torch.arange(12) % 4 == 1"""
+        masked = "input_ids=ids.masked_fill(hidden, 1), labels=ids.masked_fill(~hidden, -100)"
         yield write_script(
             f"transformers.{model}",
             f"from transformers import {model}, {config}",
             setup,
-            "net(input_ids=ids, labels=ids).loss",
+            f"net({masked if 'MaskedLM' in model or 'XLNet' in model else 'input_ids=ids, labels=ids'}).loss",
         )
     for names, arguments in OF_IMAGES.items():
         model, config = names.split()
-        setup = f"net = {model}({config}({arguments}, num_labels=10))\n" + IMAGES.format(size=32)
+        setup = f"net = {model}({config}({arguments}, num_labels=10))\n" + IMAGES.format(
+            size=32 if "image_size" in arguments else 96
+        )
         yield write_script(
             f"transformers.{model}",
             f"from transformers import {model}, {config}",
