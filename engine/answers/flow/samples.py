@@ -178,8 +178,7 @@ def _fact(
 ) -> Fact:
     one, two = (probe.recording.spread(change) for change in changes)
     leading = upstream(probe.recording.timeline, [n for i in outputs if (n := probe.recording.outputs[i]) is not None])
-    rows = {probe.inputs[i].array.shape[axis] for i, axis in axes.items()}
-    place, how = _find_torn(one, rows) or _name_meeting(one, two, leading)
+    place, how = _find_torn(one, _count_samples(probe, axes)) or _name_meeting(one, two, leading)
     doubt = _PAIRS if pairs else _find_doubt(probe, axes, row, changes[0], place)
     where = "" if place is None else f" through {place.type}"
     said = [how] if how else []
@@ -372,6 +371,10 @@ def _overlap(numbers: Any, one: Spread, two: Spread) -> bool:
     )
 
 
+def _count_samples(probe: Probe, axes: Mapping[int, int]) -> set[int]:
+    return {probe.inputs[i].array.shape[axis] for i, axis in axes.items()}
+
+
 def _find_torn(spread: Spread, rows: Set[int]) -> tuple[Entry, str] | None:
     """The first operator that lays the elements of a sample over several rows, among those of others.
 
@@ -384,14 +387,13 @@ def _find_torn(spread: Spread, rows: Set[int]) -> tuple[Entry, str] | None:
         read, made = (
             next((spread.masks[n] for n in ns if n in spread.masks), None) for ns in (entry.inputs, entry.made)
         )
-        if (
-            read is not None
-            and made is not None
-            and _is_block(read)
-            and not (_is_block(made) or _is_in_one_row(made, rows))
-        ):
+        if read is not None and made is not None and _is_torn(read, made, rows):
             return entry, f"{entry.name} puts elements of one sample into the rows of others: {_shapes(read, made)}"
     return None
+
+
+def _is_torn(read: Array, made: Array, rows: Set[int]) -> bool:
+    return _is_block(read) and not (_is_block(made) or _is_in_one_row(made, rows))
 
 
 def _is_in_one_row(mask: Array, rows: Set[int]) -> bool:

@@ -67,20 +67,28 @@ def _is_laid_out(run: Timeline, number: int) -> bool:
 def _is_meant(run: Timeline, entry: Entry, shapes: tuple[Shape, Shape], readers: Mapping[int, Sequence[Entry]]) -> bool:
     """Return whether a reshape shifts rows, splits rows for attention, or joins whole steps for a layer."""
     before, after = shapes
-    maker = run.values[entry.inputs[0]].maker
-    if maker != NOBODY and (run.entries[maker].type in _PADDING or _is_cut_after_reshape(run, run.entries[maker])):
+    if _shifts_rows(run, entry, before[:-2] == after[:-2], readers):
         return True
     # Heads that are split off and put beside the samples, as attention does, have by chance the sizes in another order.
     splits = before[:-2] == after[:-2] and before[-1] % after[-1] == 0
     if splits and any(use.type in _TRANSPOSING for use in readers.get(entry.outs[0][1], ())):
         return True
-    # Scores of distances lose their first rows then, and get their own shape back: that shifts each row by one more.
-    uses = readers.get(entry.outs[0][1], ())
-    if uses and before[:-2] == after[:-2] and all(use.type in _CUTTING for use in uses):
-        return True
     # Two steps joined have half the steps and twice the width: by chance the sizes in another order.
     joins = len(before) == 3 and before[0] == after[0] and after[-1] % before[-1] == 0
     return joins and _meets_parameter(run, entry.outs[0][1], readers)
+
+
+def _shifts_rows(run: Timeline, entry: Entry, keeps_first: bool, readers: Mapping[int, Sequence[Entry]]) -> bool:
+    """Return whether a reshape shifts each row by one more: of what is padded, or before or after its first are cut.
+
+    Args:
+        keeps_first: whether it changes the last two axes alone.
+    """
+    maker = run.values[entry.inputs[0]].maker
+    if maker != NOBODY and (run.entries[maker].type in _PADDING or _is_cut_after_reshape(run, run.entries[maker])):
+        return True
+    uses = readers.get(entry.outs[0][1], ())
+    return bool(uses) and keeps_first and all(use.type in _CUTTING for use in uses)
 
 
 def _is_cut_after_reshape(run: Timeline, entry: Entry) -> bool:
