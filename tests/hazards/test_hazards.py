@@ -33,6 +33,8 @@ SAFE = {
     "bounded scores": "loss = paddle.log(F.softmax(paddle.tanh(net(x)))).mean()",
     "the largest subtracted": "h = net(x)\ne = paddle.exp(h - h.max(axis=1, keepdim=True))\n"
     "loss = (e / e.sum(axis=1, keepdim=True))[:, 0].mean()",
+    "the largest subtracted, exp written twice": "h = net(x)\nh = h - h.max(axis=1, keepdim=True)\n"
+    "loss = (paddle.exp(h) / paddle.exp(h).sum(axis=1, keepdim=True))[:, 0].mean()",
     "an epsilon in the root": "loss = paddle.sqrt(((net(x) - x) ** 2).sum(axis=1) + 1e-8).mean()",
     "a maximum in the root": "d = ((net(x) - x) ** 2).sum(axis=1)\n"
     "loss = paddle.sqrt(paddle.maximum(d, paddle.to_tensor(1e-8))).mean()",
@@ -93,6 +95,13 @@ RISKY = {
     "softplus by hand": "loss = paddle.log(1 + paddle.exp(net(x))).mean()",
     "sigmoid by hand": "loss = (1 / (1 + paddle.exp(-net(x)))).mean()",
     "tanh by hand": "h = net(x)\na, b = paddle.exp(h), paddle.exp(-h)\nloss = ((a - b) / (a + b)).mean()",
+    "softmax by hand, exp written twice": "h = net(x)\n"
+    "loss = (paddle.exp(h) / paddle.exp(h).sum(axis=1, keepdim=True))[:, 0].mean()",
+    "tanh by hand, exp written twice": "h = net(x)\n"
+    "loss = ((paddle.exp(h) - paddle.exp(-h)) / (paddle.exp(h) + paddle.exp(-h))).mean()",
+    "logarithm of the exp of a softmax": "h = net(x)\n"
+    "loss = -paddle.log(paddle.exp(h)[:, 0] / paddle.exp(h).sum(axis=1)).mean()",
+    "a direction, relu written twice": "loss = (F.relu(net(x)) / F.relu(net(x)).norm(axis=1, keepdim=True)).mean()",
     "a root of relu": "loss = paddle.sqrt(F.relu(net(x))).mean()",
 }
 """Forms that come to a singular point, a class of public reports each."""

@@ -253,7 +253,9 @@ def _softmax_by_hand(scene: RunFacts, entry: Entry) -> Hazard | None:
     if above is None or below is None or kind(above) != "exp" or kind(below) not in _TOTALS:
         return None
     inner = scene.maker(below.inputs[0])
-    if inner is not above or _is_bounded(scene, above.inputs[0]):
+    if inner is None or kind(inner) != "exp" or inner.inputs[0] != above.inputs[0]:
+        return None
+    if _is_bounded(scene, above.inputs[0]):
         return None
     said = "exp divided by the sum of exp: exp overflows where its argument is large, and inf / inf is NaN"
     return Hazard(said, "softmax(x), which subtracts the largest first", above.inputs[0])
