@@ -454,7 +454,7 @@ class Hunt:
         birth = self._birth(seen)
         birth.part, birth.origin = DATA, v.array
         birth.loc = getattr(v.place, "made_at", event.loc) or event.loc
-        birth.cause = f"no operator made it: {event.type} reads it as it came in"
+        birth.cause = f"no operator made it: {event.type} reads it as it came in" + self._describe_factor(event)
         birth.advice = "look at the data, and at what is computed outside of operators (NumPy, set_value)"
         if event.part == BACKWARD and self._pass_at and v.slot.endswith("@GRAD"):
             birth.loc = self._pass_at

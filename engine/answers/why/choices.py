@@ -30,12 +30,22 @@ def _origins(location: Location) -> Iterator[ast.stmt]:
     if whole is None or first is None:
         return
     inside = [*function_text.statements(whole)]
-    todo, seen = [first], set[ast.stmt]()
+    todo, seen = [_choosing_part(first)], set[ast.stmt]()
     for _ in range(_STEPS):
         yield from todo
         seen.update(todo)
         wanted = {name for s in todo for name in _reads(s)}
         todo = [s for s in inside if s not in seen and not wanted.isdisjoint(_names(s))]
+
+
+def _choosing_part(statement: ast.stmt) -> ast.stmt:
+    """Return what is given as the parameters, where it has a name: names may choose what decays, in another argument.
+
+    Else the whole statement.
+    """
+    keywords = (n for n in _parts(statement) if isinstance(n, ast.keyword) and n.arg in ("parameters", "params"))
+    chosen = next(keywords, None)
+    return statement if chosen is None else ast.Expr(chosen.value)
 
 
 def _asks_for_names(statement: ast.stmt) -> bool:
