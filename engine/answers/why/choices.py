@@ -30,7 +30,7 @@ def _origins(location: Location) -> Iterator[ast.stmt]:
     if whole is None or first is None:
         return
     inside = [*function_text.statements(whole)]
-    todo, seen = [_choosing_part(first)], set[ast.stmt]()
+    todo, seen = [_find_choice(first)], set[ast.stmt]()
     for _ in range(_STEPS):
         yield from todo
         seen.update(todo)
@@ -38,7 +38,7 @@ def _origins(location: Location) -> Iterator[ast.stmt]:
         todo = [s for s in inside if s not in seen and not wanted.isdisjoint(_names(s))]
 
 
-def _choosing_part(statement: ast.stmt) -> ast.stmt:
+def _find_choice(statement: ast.stmt) -> ast.stmt:
     """Return what is given as the parameters, where it has a name: names may choose what decays, in another argument.
 
     Else the whole statement.
