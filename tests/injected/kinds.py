@@ -351,8 +351,8 @@ def argument(functions: Sequence[str], position: int, template: str) -> Sites:
 
 def lines_of_use(text: Text, node: ast.AST) -> list[int]:
     """Return the lines that read what the statement around *node* keeps in ``self``: a layer, a buffer."""
-    whole = ast.unparse(inside(node, ast.stmt) or node)
-    kept = re.match(r"self\.(?:(\w+) = |register_buffer\(['\"](\w+)['\"])", whole)
+    whole = node if isinstance(node, ast.stmt) else inside(node, ast.stmt) or node
+    kept = re.match(r"self\.(?:(\w+) = |register_buffer\(['\"](\w+)['\"])", ast.unparse(whole))
     name = (kept[1] or kept[2]) if kept else ""
     read = (n for n in text.all(ast.Attribute) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
     return [n.lineno for n in read if n.attr == name]
