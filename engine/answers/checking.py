@@ -53,6 +53,10 @@ class WrittenModel:
         self.arithmetic = ArrayArithmetic(device or reference())
         self.weight = weight
 
+    @property
+    def operators(self) -> int:
+        return len(self.again.code)
+
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
         loss, choices = self.again(at)
         return self.arithmetic.product(self.weight, loss), choices
@@ -72,6 +76,10 @@ class SummedModel:
     def __init__(self, models: Sequence[WrittenModel]) -> None:
         self.models = models
         self.arithmetic = models[0].arithmetic
+
+    @property
+    def operators(self) -> int:
+        return sum(model.operators for model in self.models)
 
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
         total, choices = 0.0, []
@@ -116,6 +124,7 @@ class FunctionModel:
         self.dtypes = dtypes
         self.arithmetic = ArrayArithmetic(reference())
         self.weights: list[Array] = []
+        self.operators = 0
         self._choosers: list[tuple[str, Location]] = []
 
     def tensors(self, at: Mapping[Hashable, Array], leaves: bool) -> list[Any]:
@@ -147,9 +156,11 @@ class FunctionModel:
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
         choices: list[Any] = []
         choosers: list[tuple[str, Location]] = []
+        self.operators = 0
 
         def note(event: Any) -> None:
             if isinstance(event, watch.Computed):
+                self.operators += 1
                 choice = kinks.choice(np, event.op.type, event.attrs, event.inputs, event.outputs)
                 if choice is not None:
                     choices.append((len(choices), choice))

@@ -29,6 +29,9 @@ OK, WRONG, KINK, UNCHECKED = "ok", "wrong", "kink", "unchecked"
 DIRECTIONS = 3
 ELEMENTS = 256
 """Up to how many elements a leaf has all of them looked at; of a larger one that many are drawn."""
+FEWEST_ELEMENTS = 8
+MOST_OPERATORS = 100_000
+"""Operators that are computed again for the elements of all leaves: of a long model fewer elements are looked at."""
 
 _BORDER = "a small step away the loss is not finite any more"
 
@@ -43,6 +46,11 @@ class Recomputable(Protocol):
     """
 
     arithmetic: ArrayArithmetic
+
+    @property
+    def operators(self) -> int:
+        """How many operators :meth:`value` computes."""
+        ...
 
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
         """The weighted sum of the results where some leaves have other values, and what operators chose."""
@@ -184,14 +192,18 @@ def check(model: Recomputable, subjects: Sequence[Claim], seed: int = 0, precise
     """
     rng = np.random.default_rng(seed)
     size = abs(model.value({})[0])
-    results = [_first(model, s, rng, size, precise) for s in count("gradients compared", subjects)]
+    most = MOST_OPERATORS // (2 * max(model.operators, 1) * max(len(subjects), 1))
+    elements = min(max(most, FEWEST_ELEMENTS), ELEMENTS)
+    results = [_first(model, s, rng, size, elements, precise) for s in count("gradients compared", subjects)]
     if any(s.second is not None for s in subjects):
         along = {s.key: s.along for s in subjects if s.along is not None}
         results += [_second(model, s, subjects, along, rng, size) for s in subjects if s.second is not None]
     return results
 
 
-def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float, precise: bool) -> LeafCheck:
+def _first(
+    model: Recomputable, s: Claim, rng: np.random.Generator, size: float, elements: int, precise: bool
+) -> LeafCheck:
     result = LeafCheck(s.name, s.values.shape, np.dtype(s.dtype).name, 1, OK, own=bool(s.written), meant=s.meant)
     arithmetic = model.arithmetic
     gradient = np.zeros(s.values.shape) if s.gradient is None else s.gradient
@@ -220,19 +232,25 @@ def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float,
             worst = error
             result.analytic, result.numeric, result.error = analytic, numeric, error
     if not result.error <= limit and not _note_kink(model, s, result):
-        _note_wrong(model, s, gradient, result, rng, precise)
+        _note_wrong(model, s, gradient, result, rng, elements, precise)
     return result
 
 
 def _note_wrong(
-    model: Recomputable, s: Claim, gradient: Any, result: LeafCheck, rng: np.random.Generator, precise: bool
+    model: Recomputable,
+    s: Claim,
+    gradient: Any,
+    result: LeafCheck,
+    rng: np.random.Generator,
+    elements: int,
+    precise: bool,
 ) -> None:
     """Note that a gradient is wrong, in which elements, and the operator that is to blame where one rule is the user's.
 
     The operators of the engine itself are tested.
     """
     result.status = WRONG
-    _look_closer(model, s, gradient, result, rng, precise)
+    _look_closer(model, s, gradient, result, rng, elements, precise)
     suspects = [*dict.fromkeys(s.written)]
     if len(suspects) == 1:
         result.suspect, result.loc = suspects[0]
@@ -332,12 +350,18 @@ def _second(
 
 
 def _look_closer(
-    model: Recomputable, s: Claim, gradient: Any, result: LeafCheck, rng: np.random.Generator, precise: bool
+    model: Recomputable,
+    s: Claim,
+    gradient: Any,
+    result: LeafCheck,
+    rng: np.random.Generator,
+    elements: int,
+    precise: bool,
 ) -> None:
-    """Fill in the worst element and the likely cause."""
+    """Fill in the worst of so many elements, and the likely cause."""
     total = s.values.size
-    whole = total <= ELEMENTS
-    chosen = np.arange(total) if whole else np.sort(rng.choice(total, ELEMENTS, replace=False))
+    whole = total <= elements
+    chosen = np.arange(total) if whole else np.sort(rng.choice(total, elements, replace=False))
     numeric = np.zeros(len(chosen))
     for k, i in enumerate(chosen):
         one: Array = np.zeros(s.values.shape)

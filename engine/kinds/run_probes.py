@@ -125,7 +125,32 @@ def _parameter_numbers(run: Timeline, recorder: Recorder, model: Model) -> set[i
     """The numbers of parameters, frozen ones and running statistics among them."""
     tensors = [*model.parameters(), *getattr(model, "statistics", ())]
     read = find_learned(run) | {n for t in tensors if (n := recorder.find_number(t.array)) is not None}
-    return read | _find_learned_inside(run, read, model)
+    return read | _find_learned_inside(run, read, model) | set(_find_weight_masks(run, read))
+
+
+def _find_weight_masks(run: Timeline, learned: Collection[int]) -> Iterator[int]:
+    """Yield the values without a name that nothing but parameters of their shape are multiplied by: pruned weights."""
+    readers: dict[int, list[Any]] = {}
+    for entry in run.entries:
+        if not entry.backward:
+            for n in entry.inputs:
+                readers.setdefault(n, []).append(entry)
+    for number, entries in readers.items():
+        if run.values[number].maker != NOBODY or number in learned:
+            continue
+        shape = np.shape(run.store.get(number))
+        others = [[n for n in entry.inputs if n != number] for entry in entries]
+        if len(shape) > 1 and all(
+            entry.type in _SCALING
+            and len(rest) == 1
+            and rest[0] in learned
+            and np.shape(run.store.get(rest[0])) == shape
+            for entry, rest in zip(entries, others, strict=True)
+        ):
+            yield number
+
+
+_SCALING = frozenset(("elementwise_mul", "elementwise_div"))
 
 
 def _find_learned_inside(run: Timeline, read: Collection[int], model: Model) -> set[int]:
@@ -141,8 +166,8 @@ def _find_learned_inside(run: Timeline, read: Collection[int], model: Model) -> 
 
 
 def find_learned(run: Timeline) -> set[int]:
-    """Return the numbers of the leaves of a run and of running statistics that it reads."""
-    numbers = {n for n, v in enumerate(run.values) if v.role == "parameter"}
+    """Return the numbers of the leaves of a run, of buffers, and of running statistics that it reads."""
+    numbers = {n for n, v in enumerate(run.values) if v.role in ("parameter", "buffer")}
     numbers.update(n for entry in run.entries for slot, n in entry.reads if slot in _STATE)
     return numbers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -27,6 +27,7 @@ def timeline(
     named: Mapping[Tensor, str] | None = None,
     shown: Mapping[Leaf, str] | None = None,
     also: Mapping[Leaf, Sequence[str]] | None = None,
+    buffers: Collection[Tensor] = (),
     failed: BaseException | None = None,
 ) -> Timeline:
     """The last backward pass that was recorded, with the operators that it needed.
@@ -38,6 +39,7 @@ def timeline(
         named: names for tensors, such as Python names.
         shown: the leaves that the run is about, with their names for people; by default those that got a gradient.
         also: further names for leaves.
+        buffers: the buffers of layers among the named tensors: they are no data.
         failed: what the run ended in.
     """
     failure = recorder.failure
@@ -47,7 +49,7 @@ def timeline(
     call = failure.of if failure is not None and isinstance(failure.of, CallRecord) else None
     if failed is not None and work.done and (call is not None or recorder.calls_since_pass):
         work = PassRecord(())
-    builder = _Builder(recorder, work, named or {}, shown, also or {}, call)
+    builder = _Builder(recorder, work, named or {}, shown, also or {}, call, buffers=buffers)
     return builder.build(title, failed, failure)
 
 
@@ -79,6 +81,7 @@ class _Builder:
         also: Mapping[Leaf, Sequence[str]],
         call: CallRecord | None,
         tensors: Iterable[Tensor] = (),
+        buffers: Collection[Tensor] = (),
     ) -> None:
         self.recorder = recorder
         self.work = work
@@ -96,14 +99,14 @@ class _Builder:
         self.roles: dict[int, str] = {}
         self.nth: dict[int, int] = {}
         """How many summands there were before the last one of a sum."""
-        self._know_named()
+        self._know_named(buffers)
         self.places = TapeValues(recorder, self.nodes.values(), work.roots)
         self.places.note_leaves(tensors)
         self.of_leaf = self.places.of_leaf
         for number in self.of_leaf:
             self._give(number, "parameter")
 
-    def _know_named(self) -> None:
+    def _know_named(self, buffers: Collection[Tensor]) -> None:
         """Names of values; and which values are there before the run: parameters, and what was made of nothing."""
         made_by: dict[int, CallRecord] = {n: c for c in self.recorder.calls for n in flat(c.outs)}
         for t, name in self.named.items():
@@ -112,7 +115,9 @@ class _Builder:
                 continue
             self.by_number.setdefault(number, name)
             parameter = bool(getattr(t, "is_parameter", False))
-            if t.node is None and (parameter or (number in made_by and not flat(made_by[number].operands))):
+            if t.node is None and t in buffers and number not in made_by:
+                self._give(number, "buffer")
+            elif t.node is None and (parameter or (number in made_by and not flat(made_by[number].operands))):
                 self._give(number, "parameter" if parameter else "data")
 
     def _give(self, number: int, role: str) -> None:

@@ -36,7 +36,8 @@ class Value:
         name: ``h@GRAD``; versions of a tensor share it.
         maker: the index of the entry that makes it, or :data:`NOBODY`.
         slot: the output slot of that entry.
-        role: ``parameter``, ``data``, ``constant``, ``gradient``, ``part`` (a summand of a gradient), ``temporary``.
+        role: ``parameter``, ``buffer`` (of a layer), ``data``, ``constant``, ``gradient``, ``part`` (a summand of a
+            gradient), ``temporary``.
         parts: of a sum that the engine makes between operators: the sum before, and what is added to it.
         names: other names that it answers to.
     """

@@ -186,7 +186,9 @@ def _others(run: Timeline, compared: Compared) -> bool:
     drawn = root.dtype.kind != "f"
     least = 1 if drawn else max(1, root.size)
     data = (n for n in upstream(run, (compared.prediction,)) if n != compared.root and _is_data(run, n, drawn))
-    return any(np.asarray(run.store.get(n)).size > least for n in data if n in run.store)
+    others = (np.asarray(run.store.get(n)) for n in data if n in run.store)
+    # Data has a row for each sample, or was drawn: a table of positions has as many rows as there are steps.
+    return any(a.size > least and not set(root.shape[:1]).isdisjoint(a.shape) for a in others)
 
 
 def _is_shifted(run: Timeline, compared: Compared) -> bool:
@@ -222,7 +224,9 @@ CHOOSING = frozenset(
 def _is_data(run: Timeline, number: int, drawn: bool = True) -> bool:
     """Return whether a value was given, or where it counts drawn, and is no parameter."""
     value = run.values[number]
-    return value.role != "parameter" and (value.maker == NOBODY or (drawn and not run.entries[value.maker].inputs))
+    return value.role not in ("parameter", "buffer") and (
+        value.maker == NOBODY or (drawn and not run.entries[value.maker].inputs)
+    )
 
 
 def _meets(spread: Spread, compared: Compared) -> bool:

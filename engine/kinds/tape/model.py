@@ -49,6 +49,7 @@ class TapeEntry:
         container: the plain list of a Layer that it was reached through, such as ``net.blocks``; empty if none.
         aliases: other names that are bound to it.
         dropped: of a parameter that nobody holds and the loss does not depend on, how many its line made.
+        is_buffer: whether a layer holds it as a buffer.
     """
 
     tensor: Tensor
@@ -57,6 +58,7 @@ class TapeEntry:
     container: str = ""
     aliases: tuple[str, ...] = ()
     dropped: int = 0
+    is_buffer: bool = False
 
     @property
     def name(self) -> str:

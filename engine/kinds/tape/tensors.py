@@ -131,15 +131,16 @@ def entries(
     values = _values(left)
     shares = left.calls.shares.by_leaf.items()
     used = {*leaves, *(leaf for leaf, share in shares if left.calls.is_recent(share.passes[-1][0]))}
-    return [_entry(t, named, values, dropped.get(t, 0)) for t in tensors if not _is_stale(t, left.journal, used)]
+    buffers = {t for layer in values.values() if is_a(layer, Layer) for t in layer.buffers()}
+    kept = [t for t in tensors if not _is_stale(t, left.journal, used)]
+    return [_entry(t, named, values, dropped.get(t, 0), t in buffers) for t in kept]
 
 
-def _entry(t: Tensor, named: TensorNames, values: Mapping[str, object], dropped: int) -> TapeEntry:
+def _entry(t: Tensor, named: TensorNames, values: Mapping[str, object], dropped: int, is_buffer: bool) -> TapeEntry:
     names = named.names_of(t)
     python = names[0] if names else None
-    return TapeEntry(
-        t, python, getattr(t, "layer_path", None), paths.container(python or "", values), tuple(names[1:]), dropped
-    )
+    path, container = getattr(t, "layer_path", None), paths.container(python or "", values)
+    return TapeEntry(t, python, path, container, tuple(names[1:]), dropped, is_buffer)
 
 
 def _name_unreached(

@@ -117,7 +117,8 @@ def _timeline(
         if chosen is None or any(t is c for c in chosen):
             shown[t.leaf] = e.display_name if e.display_name not in shown.values() else e.name
     named = {e.tensor: e.display_name for e in entries if e.tensor.node is None or e.python is not None}
-    run = of_tape.timeline(recorder, title=title, named=named, shown=shown, also=also, failed=error)
+    buffers = {e.tensor for e in entries if e.is_buffer}
+    run = of_tape.timeline(recorder, title=title, named=named, shown=shown, also=also, buffers=buffers, failed=error)
     if current().compiles and error is None:
         backend_run.compute(run, current())
     return run

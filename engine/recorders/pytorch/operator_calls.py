@@ -29,13 +29,19 @@ _ALSO = {"unsafe_split": "split", "unsafe_split_with_sizes": "split_with_sizes",
 
 
 def again(
-    name: str, overload: str, inputs: Sequence[Entry], made: Sequence[tuple[tuple[int, ...], str]], outputs: int
+    name: str,
+    overload: str,
+    inputs: Sequence[Entry],
+    plain: Sequence[str],
+    made: Sequence[tuple[tuple[int, ...], str]],
+    outputs: int,
 ) -> Again | None:
     """Return a function that computes a call of the operator *name* again; None where nothing does.
 
     Args:
         overload: its whole name, as ``aten::add.Tensor``.
         inputs: of each tensor that it reads the argument, and the place there if that is a list.
+        plain: the names of its other arguments.
         made: the shape and the type of each result.
         outputs: how many results are wanted: those that there are not are None.
     """
@@ -43,7 +49,7 @@ def again(
         return None
     by_torch = load_by_torch() if overload else None
     if by_torch is not None:
-        return by_torch.again(overload, inputs, outputs)  # type: ignore[no-any-return]
+        return by_torch.again(overload, inputs, plain, made, outputs)  # type: ignore[no-any-return]
     return _repeat_by_rows(name, inputs, made, outputs)
 
 

@@ -40,20 +40,28 @@ def _draws(func: Any) -> bool:
 
 
 @cache
-def find_computation(overload: str, inputs: tuple[Entry, ...]) -> TorchComputation | None:
+def find_computation(
+    overload: str,
+    inputs: tuple[Entry, ...],
+    plain: frozenset[str],
+    sized: tuple[tuple[int, ...], str] | None = None,
+) -> TorchComputation | None:
     """Return an operator as it is called on other operands; None where PyTorch cannot compute it from those alone.
 
     Args:
         overload: the operator, as ``aten::add.Tensor``.
         inputs: of each tensor that it reads the argument, and the place there if that is a list.
+        plain: the names of its other arguments; a number may stand in the place of a tensor.
+        sized: the shape and the type of its result, where it read the size of a tensor alone.
     """
     func = find(overload)
     if func is None:
         return None
-    read = {name for name, _ in inputs}
-    if any(str(a.type) == "Tensor" and a.name not in read for a in func._schema.arguments):
-        return None  # it read the size of a tensor alone, which was not recorded
-    return TorchComputation(func, inputs)
+    given = {name for name, _ in inputs} | plain
+    missing = [a.name for a in func._schema.arguments if str(a.type) == "Tensor" and a.name not in given]
+    if missing and (sized is None or inputs or "empty" in func._schema.name):
+        return None
+    return TorchComputation(func, inputs, dict.fromkeys(missing, sized))
 
 
 class TorchComputation:
@@ -62,10 +70,11 @@ class TorchComputation:
     Args:
         func: of ``torch.ops``.
         inputs: as of :func:`find_computation`.
+        sizes: by tensor argument that it reads the size of alone, a shape and a type.
     """
 
-    def __init__(self, func: Any, inputs: Sequence[Entry]) -> None:
-        self._func, self._inputs = func, inputs
+    def __init__(self, func: Any, inputs: Sequence[Entry], sizes: Mapping[str, Any]) -> None:
+        self._func, self._inputs, self._sizes = func, inputs, sizes
         self._schema = {a.name: a for a in func._schema.arguments}
         self._written = [n for n, a in self._schema.items() if a.alias_info is not None and a.alias_info.is_write]
         self.name = func._schema.name.partition("::")[2]
@@ -145,6 +154,8 @@ class TorchComputation:
         schema = self._schema
         arguments: dict[str, Any] = {a.name: None for a in schema.values() if not a.has_default_value()}
         arguments |= {n: _plain(v, schema[n], is_double) for n, v in attrs.items() if n in schema}
+        for argument, (shape, dtype) in self._sizes.items():
+            arguments[argument] = torch.zeros(shape, dtype=getattr(torch, dtype))
         for (argument, place), tensor in zip(self._inputs, tensors, strict=True):
             if place is None:
                 arguments[argument] = tensor
@@ -189,14 +200,21 @@ def _pull(pairs: Sequence[tuple[Any, Any]], tensors: Sequence[Any]) -> Sequence[
     )
 
 
-def again(overload: str, inputs: Sequence[Entry], outputs: int) -> Again | None:
+def again(
+    overload: str,
+    inputs: Sequence[Entry],
+    plain: Sequence[str],
+    made: Sequence[tuple[tuple[int, ...], str]],
+    outputs: int,
+) -> Again | None:
     """Return what computes a call of an operator again; None where PyTorch cannot.
 
     Args:
-        overload, inputs: as of :func:`find_computation`.
+        overload, inputs, plain: as of :func:`find_computation`.
+        made: the shape and the type of each result.
         outputs: how many results are wanted: those that there are not are None.
     """
-    computation = find_computation(overload, tuple(inputs))
+    computation = find_computation(overload, tuple(inputs), frozenset(plain), made[0] if len(made) == 1 else None)
     if computation is None:
         return None
     called = computation
@@ -213,7 +231,8 @@ def again(overload: str, inputs: Sequence[Entry], outputs: int) -> Again | None:
 def _aside() -> Iterator[None]:
     """Compute without autocast, or anybody who watches PyTorch's calls."""
     with ExitStack() as stack:
-        stack.enter_context(_disable_current_modes())
+        if torch._C._len_torch_dispatch_stack():  # to find that there is none takes as long as an operator
+            stack.enter_context(_disable_current_modes())
         stack.enter_context(torch._C.DisableTorchFunction())
         stack.enter_context(torch._C._DisableAutocast())
         yield

@@ -186,7 +186,7 @@ class CallPlayer:
         if op is None:
             shown = name if find(name) is None else f"{self._framework.prefix}{name}"
             computing = None if self._framework.again is None else self._framework.again()
-            again = None if computing is None else computing(name, event.overload, entries, made, outputs)
+            again = None if computing is None else computing(name, event.overload, entries, attrs, made, outputs)
             draws = self._framework.draws(name)
             op = self._ops[key] = ForeignOp(self._type(shown, name), inputs, outputs, wrt, attrs, again, draws)
         return op

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from .matching import Again, Entry, Match
     from .repetition import Computation, Finding
 
-Computing = Callable[[str, str, Sequence["Entry"], Sequence[tuple[tuple[int, ...], str]], int], "Again | None"]
+Made = Sequence[tuple[tuple[int, ...], str]]
+Computing = Callable[[str, str, Sequence["Entry"], Sequence[str], Made, int], "Again | None"]
 """What computes calls of an operator of the framework's on other operands.
 
-It takes its name, that of its overload, its inputs, the shape and the type of each result, and how many results its
-kernel is to give.
+It takes its name, that of its overload, its inputs, the names of its plain arguments, the shape and the type of each
+result, and how many results its kernel is to give.
 """
 
 Matching = Callable[[str, Mapping[str, Any], Sequence["Tensor"]], "Match | None"]
@@ -79,11 +80,11 @@ def _live_torch() -> Finding | None:
     if importlib.util.find_spec("torch") is None:
         return None
 
-    def find(overload: str, inputs: tuple[Entry, ...]) -> Computation | None:
+    def find(overload: str, inputs: tuple[Entry, ...], plain: frozenset[str]) -> Computation | None:
         from ..pytorch.operator_calls import load_by_torch
 
         by_torch = load_by_torch()
-        return None if by_torch is None else by_torch.find_computation(overload, inputs)
+        return None if by_torch is None else by_torch.find_computation(overload, inputs, plain)
 
     return find
 

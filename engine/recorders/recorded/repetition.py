@@ -32,8 +32,9 @@ class Computation(Protocol):
         ...
 
 
-Finding = Callable[[str, tuple[Entry, ...]], Computation | None]
-"""Gives the operator of a whole name such as ``aten::add.Tensor`` with tensors in these places; None where none is."""
+Finding = Callable[[str, tuple[Entry, ...], frozenset[str]], Computation | None]
+"""Gives the operator of a whole name such as ``aten::add.Tensor`` with tensors in these places and plain arguments of
+these names; None where none is."""
 
 
 class Repetition:
@@ -83,7 +84,7 @@ class Repetition:
         return [results[p] if type(p) is int else p for p in self._places]
 
     def _computation(self) -> Computation | None:
-        return self._finding(self._overload, tuple(self._inputs))
+        return self._finding(self._overload, tuple(self._inputs), frozenset(self._attrs))
 
 
 def _flatten(operands: Sequence[Any]) -> list[Any]:
