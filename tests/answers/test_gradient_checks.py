@@ -10,7 +10,7 @@ import pytest
 
 import gradtool
 from gradtool import paddle
-from gradtool.engine.answers import checking
+from gradtool.engine.answers import checking, gradcheck
 from gradtool.engine.answers.double_precision import Double
 from gradtool.engine.answers.gradcheck import Claim, likely_cause
 from gradtool.engine.loading.loader import Request
@@ -57,6 +57,32 @@ def test_kinks_are_refused_by_name(function: Any, op_type: str) -> None:
     [entry] = story.entries
     assert (entry.status, entry.cause) == ("kink", f"{op_type} has a kink there")
     assert not story.is_passed
+
+
+def test_of_a_long_model_few_elements_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Doubled(paddle.autograd.PyLayer):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1.0
+
+        @staticmethod
+        def backward(ctx: Any, dy: Any) -> Any:
+            return dy * 2.0
+
+    def count_calls(most: int) -> int:
+        calls = []
+
+        def function(x: Any) -> Any:
+            calls.append(0)
+            return Doubled.apply(x)
+
+        monkeypatch.setattr(gradcheck, "MOST_OPERATORS", most)
+        (entry,) = gradtool.gradcheck(function, leaf(np.arange(1.0, 101.0))).entries
+        assert (entry.status, entry.cause) == ("wrong", "wrong by a factor of 2")
+        return len(calls)
+
+    all_elements, fewest = count_calls(10_000), count_calls(1)
+    assert all_elements - fewest == 2 * (100 - gradcheck.FEWEST_ELEMENTS)
 
 
 def test_a_second_order_that_is_wrong() -> None:

@@ -52,6 +52,14 @@ def test_a_run_answers_as_a_script_does() -> None:
     assert "mse_loss" in gradtool.debug(run, prompt=False).execute("list")[0].text
 
 
+def test_factories_and_plain_numbers_are_repeated() -> None:
+    x, places = torch.randn(3, 4, requires_grad=True), torch.arange(4)
+    with gradtool.recording() as run:
+        padded = x + torch.zeros_like(x) + x.new_full((4,), 2.0)
+        (padded * (places * 6) + -1.5 * places / 4).sum().backward()
+    assert [pair[2].answer for pair in run.flow(from_=("places",)).pairs] == ["yes"]
+
+
 def test_a_run_in_a_file_is_a_model_of_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with gradtool.recording("steps.torchrun") as run:

@@ -79,4 +79,4 @@ def test_in_double_precision_it_stays_in_double_precision() -> None:
 
 @pytest.mark.parametrize("name", ["bernoulli", "native_dropout", "rand", "no_such_operator"])
 def test_what_draws_or_is_not_known_is_not_computed_again(name: str) -> None:
-    assert again(name, "", [("self", None)], [((2,), "float32")], 1) is None
+    assert again(name, "", [("self", None)], (), [((2,), "float32")], 1) is None

@@ -27,7 +27,7 @@ from .answers import RUNS
 class Framework:
     """A framework of which a call gives its name, its arguments, and its operands doubled."""
 
-    def __init__(self, overload: str, inputs: Sequence[Any]) -> None:
+    def __init__(self, overload: str, inputs: Sequence[Any], plain: frozenset[str]) -> None:
         self.overload, self.inputs = overload, inputs
 
     def __call__(self, operands: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
