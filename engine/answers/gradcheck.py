@@ -49,7 +49,7 @@ class Recomputable(Protocol):
 
     @property
     def operators(self) -> int:
-        """How many operators :meth:`value` computes."""
+        """Number of operators that :meth:`value` computes."""
         ...
 
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:

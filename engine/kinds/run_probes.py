@@ -132,22 +132,21 @@ def _find_weight_masks(run: Timeline, learned: Collection[int]) -> Iterator[int]
     """Yield the values without a name that nothing but parameters of their shape are multiplied by: pruned weights."""
     readers: dict[int, list[Any]] = {}
     for entry in run.entries:
-        if not entry.backward:
-            for n in entry.inputs:
-                readers.setdefault(n, []).append(entry)
+        for n in () if entry.backward else entry.inputs:
+            readers.setdefault(n, []).append(entry)
     for number, entries in readers.items():
-        if run.values[number].maker != NOBODY or number in learned:
-            continue
-        shape = np.shape(run.store.get(number))
-        others = [[n for n in entry.inputs if n != number] for entry in entries]
-        if len(shape) > 1 and all(
-            entry.type in _SCALING
-            and len(rest) == 1
-            and rest[0] in learned
-            and np.shape(run.store.get(rest[0])) == shape
-            for entry, rest in zip(entries, others, strict=True)
-        ):
+        given = run.values[number].maker == NOBODY and number not in learned
+        if given and all(_scales_parameter(run, entry, number, learned) for entry in entries):
             yield number
+
+
+def _scales_parameter(run: Timeline, entry: Any, number: int, learned: Collection[int]) -> bool:
+    """Return whether an operator multiplies a parameter by a value of its shape."""
+    rest = [n for n in entry.inputs if n != number]
+    if entry.type not in _SCALING or len(rest) != 1 or rest[0] not in learned:
+        return False
+    shape, other = (np.shape(run.store.get(n)) for n in (number, rest[0]))
+    return len(shape) > 1 and shape == other
 
 
 _SCALING = frozenset(("elementwise_mul", "elementwise_div"))

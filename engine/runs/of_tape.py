@@ -115,10 +115,10 @@ class _Builder:
                 continue
             self.by_number.setdefault(number, name)
             parameter = bool(getattr(t, "is_parameter", False))
-            if t.node is None and t in buffers and number not in made_by:
-                self._give(number, "buffer")
-            elif t.node is None and (parameter or (number in made_by and not flat(made_by[number].operands))):
-                self._give(number, "parameter" if parameter else "data")
+            maker = made_by.get(number)
+            given = t in buffers if maker is None else not flat(maker.operands)
+            if t.node is None and (parameter or given):
+                self._give(number, "parameter" if parameter else "buffer" if maker is None else "data")
 
     def _give(self, number: int, role: str) -> None:
         """Have a value be there before the run; how its first numbers came to be is no part of it."""

@@ -102,7 +102,7 @@ class FirstLossSeen:
             logits, loss = slots.get("Logits"), slots.get("Loss")
             return None if logits is None or loss is None else (logits, int(event.attrs.get("axis", -1)), loss)
         likelihoods, labels = slots.get("X"), slots.get("Label")
-        maker = self._makers.get(id(likelihoods))
+        maker = self._makers.get(identity(likelihoods))
         logits = maker.slots().get("X") if maker is not None and maker.type == "log_softmax" else None
         if logits is None or labels is None or likelihoods is None or np.shape(logits) != np.shape(likelihoods):
             return None

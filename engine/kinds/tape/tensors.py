@@ -131,9 +131,14 @@ def entries(
     values = _values(left)
     shares = left.calls.shares.by_leaf.items()
     used = {*leaves, *(leaf for leaf, share in shares if left.calls.is_recent(share.passes[-1][0]))}
-    buffers = {t for layer in values.values() if is_a(layer, Layer) for t in layer.buffers()}
+    buffers = _list_buffers(values.values())
     kept = [t for t in tensors if not _is_stale(t, left.journal, used)]
     return [_entry(t, named, values, dropped.get(t, 0), t in buffers) for t in kept]
+
+
+def _list_buffers(values: Iterable[object]) -> set[Tensor]:
+    """Return the buffers of the layers among these values."""
+    return {t for layer in values if isinstance(layer, Layer) for t in layer.buffers()}
 
 
 def _entry(t: Tensor, named: TensorNames, values: Mapping[str, object], dropped: int, is_buffer: bool) -> TapeEntry:

@@ -154,8 +154,7 @@ class TorchComputation:
         schema = self._schema
         arguments: dict[str, Any] = {a.name: None for a in schema.values() if not a.has_default_value()}
         arguments |= {n: _plain(v, schema[n], is_double) for n, v in attrs.items() if n in schema}
-        for argument, (shape, dtype) in self._sizes.items():
-            arguments[argument] = torch.zeros(shape, dtype=getattr(torch, dtype))
+        arguments |= self._make_sized()
         for (argument, place), tensor in zip(self._inputs, tensors, strict=True):
             if place is None:
                 arguments[argument] = tensor
@@ -164,6 +163,10 @@ class TorchComputation:
             entries += [None] * (place + 1 - len(entries))
             entries[place] = tensor
         return _IN_DOUBLE[self.name] if is_double and self.name in _IN_DOUBLE else self._func, arguments
+
+    def _make_sized(self) -> dict[str, Any]:
+        """Return tensors for the arguments that nothing but the size is read of."""
+        return {n: torch.zeros(shape, dtype=getattr(torch, dtype)) for n, (shape, dtype) in self._sizes.items()}
 
     def _results(self, returned: Any, arguments: Mapping[str, Any]) -> list[Any]:
         results = list(returned) if isinstance(returned, (tuple, list)) else [returned] * (returned is not None)
