@@ -54,6 +54,7 @@ def defined() -> tuple[dict[str, str], dict[str, str]]:
             types[op.name] = op.type
 
     modules = [f"{library.__name__}.{m.name}" for m in pkgutil.iter_modules(library.__path__)]
+    named = dict(vars(library))
     with pytest.MonkeyPatch.context() as patch:
         for module in modules:
             patch.delitem(sys.modules, module, raising=False)
@@ -63,6 +64,8 @@ def defined() -> tuple[dict[str, str], dict[str, str]]:
             importlib.import_module(module)
         for module in modules:
             del sys.modules[module]
+    vars(library).clear()
+    vars(library).update(named)  # the folder had got names of the modules that were read once more
     return files, types
 
 
