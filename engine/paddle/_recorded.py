@@ -182,7 +182,8 @@ def _own(path: str, name: str) -> Any:
     """Return the value that a module of gradtool has under a name by a table or in its own file."""
     from . import _old_paths
 
-    if path not in sys.modules and not _lazy.has_file(path) and path not in _old_paths.HOMES:
+    there = path in sys.modules or _lazy.has_file(path) or _lazy.is_of_tables(path)
+    if not there and path not in _old_paths.HOMES:
         return MISSING
     module = importlib.import_module(path)
     if name in _lazy.fields(module):

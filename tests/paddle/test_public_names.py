@@ -23,8 +23,9 @@ def module(name: str) -> ModuleType:
 
 
 def _was_imported(home: ModuleType, name: str) -> bool:
-    """Whether a name stands there only since some test imported an old path of that name."""
-    return isinstance(getattr(getattr(_lazy.fields(home).get(name), "__spec__", None), "loader", None), OldPathFinder)
+    """Return whether a name stands there only since some test imported an old path of that name."""
+    loader = getattr(getattr(_lazy.fields(home).get(name), "__spec__", None), "loader", None)
+    return isinstance(loader, OldPathFinder) and not _lazy.is_of_tables(f"{home.__name__}.{name}")
 
 
 def listing() -> str:

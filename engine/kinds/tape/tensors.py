@@ -138,7 +138,7 @@ def entries(
 
 def _list_buffers(values: Iterable[object]) -> set[Tensor]:
     """Return the buffers of the layers among these values."""
-    return {t for layer in values if isinstance(layer, Layer) for t in layer.buffers()}
+    return {t for layer in values if is_a(layer, Layer) for t in layer.buffers()}
 
 
 def _entry(t: Tensor, named: TensorNames, values: Mapping[str, object], dropped: int, is_buffer: bool) -> TapeEntry:
