@@ -25,7 +25,8 @@ def module(name: str) -> ModuleType:
 def _was_imported(home: ModuleType, name: str) -> bool:
     """Return whether a name stands there only since some test imported an old path of that name."""
     loader = getattr(getattr(_lazy.fields(home).get(name), "__spec__", None), "loader", None)
-    return isinstance(loader, OldPathFinder) and not _lazy.is_of_tables(f"{home.__name__}.{name}")
+    tables = (*_lazy.SUBMODULES.get(home.__name__, ()), *_lazy.sources(home.__name__))
+    return isinstance(loader, OldPathFinder) and name not in tables
 
 
 def listing() -> str:
