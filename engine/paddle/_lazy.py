@@ -437,6 +437,11 @@ def is_of_tables(path: str) -> bool:
     return name in SUBMODULES.get(package, ()) and not has_file(path)
 
 
+def is_there(path: str) -> bool:
+    """Return True for a module that was imported, has a file, or has the names of the tables."""
+    return path in sys.modules or has_file(path) or is_of_tables(path)
+
+
 def old_path(path: str) -> bool:
     """Return True for a module without a file: of the table of old paths, or of those that are recorded."""
     from . import _old_paths, _recorded

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import sys
 from abc import ABCMeta
 from collections import defaultdict
 from collections.abc import Iterator
@@ -182,8 +181,7 @@ def _own(path: str, name: str) -> Any:
     """Return the value that a module of gradtool has under a name by a table or in its own file."""
     from . import _old_paths
 
-    there = path in sys.modules or _lazy.has_file(path) or _lazy.is_of_tables(path)
-    if not there and path not in _old_paths.HOMES:
+    if not _lazy.is_there(path) and path not in _old_paths.HOMES:
         return MISSING
     module = importlib.import_module(path)
     if name in _lazy.fields(module):
