@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import tracemalloc
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -70,14 +71,19 @@ def test_memory_that_others_have_is_copied_at_once() -> None:
 
 
 def test_holding_a_graph_takes_no_memory_until_it_is_written() -> None:
-    w, h, loss = _run(np.linspace(-1, 1, 1 << 18).astype("float32"))
-    tracemalloc.start()
-    with keep_graphs():
-        loss.backward()
-    w.clear_gradient(False)
-    held = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    assert held < h.array.nbytes / 8
+    def count_bytes(keeping: AbstractContextManager[Any]) -> int:
+        w, _, loss = _run(np.linspace(-1, 1, 1 << 18).astype("float32"))
+        tracemalloc.start()
+        with keeping:
+            loss.backward()
+        w.clear_gradient(False)
+        held = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        return held
+
+    count_bytes(nullcontext())  # kernels may keep memory that they have freed, to use it again
+    plain = count_bytes(nullcontext())
+    assert count_bytes(keep_graphs()) < plain + (1 << 18) / 2
 
 
 def test_nobody_is_noted_as_a_holder_when_graphs_are_gone() -> None:
