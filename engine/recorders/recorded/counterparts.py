@@ -46,8 +46,7 @@ class Counterparts:
         """Announce that a tensor is about to be written, and keep its values for :meth:`report_write`."""
         t = self.tensors[number]
         if writes.get() is not None:
-            read = self.read.get(number)
-            self.before[number] = t.array.copy() if read is None else read
+            self.before[number] = t.array.copy()  # of its own: what was read stays known by its own array
         announce_write(t, None)
 
     def report_write(self, number: int) -> None:
