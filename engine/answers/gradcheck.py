@@ -232,25 +232,17 @@ def _first(
             worst = error
             result.analytic, result.numeric, result.error = analytic, numeric, error
     if not result.error <= limit and not _note_kink(model, s, result):
-        _note_wrong(model, s, gradient, result, rng, elements, precise)
+        _note_wrong(s, result)
+        _look_closer(model, s, gradient, result, rng, elements, precise)
     return result
 
 
-def _note_wrong(
-    model: Recomputable,
-    s: Claim,
-    gradient: Any,
-    result: LeafCheck,
-    rng: np.random.Generator,
-    elements: int,
-    precise: bool,
-) -> None:
-    """Note that a gradient is wrong, in which elements, and the operator that is to blame where one rule is the user's.
+def _note_wrong(s: Claim, result: LeafCheck) -> None:
+    """Note that a gradient is wrong, and the operator that is to blame where one rule is the user's.
 
     The operators of the engine itself are tested.
     """
     result.status = WRONG
-    _look_closer(model, s, gradient, result, rng, elements, precise)
     suspects = [*dict.fromkeys(s.written)]
     if len(suspects) == 1:
         result.suspect, result.loc = suspects[0]

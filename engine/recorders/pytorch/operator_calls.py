@@ -15,7 +15,7 @@ from ...core import state, watch
 from ...core.errors import GradtoolError, UnsupportedError
 from ...eager.mode import no_grad
 from ...eager.rare_calls import tensor_of
-from ..recorded.matching import Again, Entry
+from ..recorded.matching import Again, Entry, Made
 
 _DRAWING = ("bernoulli", "dropout", "multinomial", "normal", "rand", "uniform", "exponential", "rrelu", "poisson")
 """What is in the names of operators that draw: other numbers than were drawn are another run."""
@@ -33,7 +33,7 @@ def again(
     overload: str,
     inputs: Sequence[Entry],
     plain: Sequence[str],
-    made: Sequence[tuple[tuple[int, ...], str]],
+    made: Made,
     outputs: int,
 ) -> Again | None:
     """Return a function that computes a call of the operator *name* again; None where nothing does.
@@ -63,9 +63,7 @@ def load_by_torch() -> Any:
     return torch_operator_calls
 
 
-def _repeat_by_rows(
-    name: str, inputs: Sequence[Entry], made: Sequence[tuple[tuple[int, ...], str]], outputs: int
-) -> Again | None:
+def _repeat_by_rows(name: str, inputs: Sequence[Entry], made: Made, outputs: int) -> Again | None:
     """Return a function that computes the call where PyTorch is not installed."""
     from ...importers.pt2.operators import rows
 

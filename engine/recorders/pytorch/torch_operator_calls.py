@@ -13,7 +13,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ...core.errors import UnsupportedError
-from ..recorded.matching import Again, Entry
+from ..recorded.matching import Again, Entry, Made
 
 _NARROW = {"bfloat16": (np.int16, torch.bfloat16)}
 _WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
@@ -207,7 +207,7 @@ def again(
     overload: str,
     inputs: Sequence[Entry],
     plain: Sequence[str],
-    made: Sequence[tuple[tuple[int, ...], str]],
+    made: Made,
     outputs: int,
 ) -> Again | None:
     """Return what computes a call of an operator again; None where PyTorch cannot.

@@ -13,11 +13,10 @@ from ...eager.tensor import Tensor
 from ...script import endings
 
 if TYPE_CHECKING:
-    from .matching import Again, Entry, Match
+    from .matching import Again, Entry, Made, Match
     from .repetition import Computation, Finding
 
-Made = Sequence[tuple[tuple[int, ...], str]]
-Computing = Callable[[str, str, Sequence["Entry"], Sequence[str], Made, int], "Again | None"]
+Computing = Callable[[str, str, Sequence["Entry"], Sequence[str], "Made", int], "Again | None"]
 """What computes calls of an operator of the framework's on other operands.
 
 It takes its name, that of its overload, its inputs, the names of its plain arguments, the shape and the type of each

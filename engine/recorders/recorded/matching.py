@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 Entry = tuple[str, int | None]
 """Where a tensor stands among arguments: the name of one, and the place in it if that is a list."""
 
+Made = Sequence[tuple[tuple[int, ...], str]]
+"""The shape and the type of each result of a call."""
 Again = Callable[[Sequence[Any], Mapping[str, Any]], Any]
 """Computes a call on other operands, with its attributes; its results in a list, unless it has one alone."""
 
